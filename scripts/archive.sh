@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes target/classes.aot, an archive of loaded and linked classes with which every command of this project starts in about
-# half of the time, and a first checkpoint is written sooner. Maven runs it when the jars are made (job/pom.xml).
+# Makes target/classes.aot, an archive of loaded and linked classes with which every command of this project starts in
+# about half of the time, and a first checkpoint is written sooner. Maven runs it when the jars are made (cli/pom.xml).
 set -euo pipefail
 root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 for part in say jdk java; do
@@ -26,10 +26,12 @@ set_locale
 set_thread_signal
 rm -f "$archive"
 # Before the archive is made, which fits these jars alone.
-"$java_home/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$(class_path)" org.udckpt.job.archive.OldClasses "$root/job/target/lib" >"$log" 2>&1 ||
+"$java_home/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$(class_path)" org.udckpt.cli.archive.OldClasses \
+    "$root/cli/target/lib" >"$log" 2>&1 ||
     { cat "$log" >&2; exit 70; }
 mpi_program=$native/programs/restart_clock # none where there is no MPI
 [ -x "$mpi_program" ] || mpi_program=
 # Where no process may be traced (a container that builds), the commands alone.
-archive_after org.udckpt.job.archive.Training "$work" ${mpi_program:+"$mpi_program"} || archive_after org.udckpt.job.Main status ||
+archive_after org.udckpt.cli.archive.Training "$work" ${mpi_program:+"$mpi_program"} ||
+    archive_after org.udckpt.cli.Main status ||
     say "the classes could not be archived, so commands start more slowly; $log says why"

@@ -14,7 +14,8 @@ list_benchmarks() {
     for name in $(measuring_benchmarks); do
         printf '  %-14s%s\n' "$name" "$(sed -n '2s/^# *//p' "$root/bench/$name" | sed 's/\([.:]\) .*/\1/; s/:$/./')"
     done
-    printf '  %-14s%s\n' run "Applications as they are, with the library, with checkpoints and from one: measured as pairs."
+    printf '  %-14s%s\n' run \
+        "Applications as they are, with the library, with checkpoints and from one: measured as pairs."
     printf '  %-14s%s\n' report "A page (Markdown, HTML, SVG) of what run has measured."
     printf '  %-14s%s\n' micro "Hot paths: JMH for Java, instructions for C, against the committed results."
     printf '  %-14s%s\n' model "What checkpoints would cost a job of any size: computed, not measured."

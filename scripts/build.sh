@@ -34,10 +34,13 @@ require_build_tools() {
 
 # Maven's own words, without its advice; a repository that cannot be reached is the usual cause.
 explain_failed_build() {
-    grep -E '\[ERROR\]|\[WARNING\] .*[.]java:|[Ee]rror:|Error ' "$root/target/build.log" | grep -vE '\[Help 1\]$|^\[ERROR\] *$|re-run Maven|For more information' |
+    grep -E '\[ERROR\]|\[WARNING\] .*[.]java:|[Ee]rror:|Error ' "$root/target/build.log" |
+        grep -vE '\[Help 1\]$|^\[ERROR\] *$|re-run Maven|For more information' |
         cut -c1-400 | head -20 >&2
-    if grep -qE 'Unknown host|Could not transfer|offline mode|resolution is not reattempted' "$root/target/build.log"; then
-        die 69 "the build needs libraries from Maven Central and could not fetch them: see that the network (or the mirror" \
+    if grep -qE 'Unknown host|Could not transfer|offline mode|resolution is not reattempted' \
+        "$root/target/build.log"; then
+        die 69 "the build needs libraries from Maven Central and could not fetch them: see that the network" \
+            "(or the mirror" \
             "in ~/.m2/settings.xml) works, and try again; the whole log is $root/target/build.log"
     fi
     die 70 "the build failed; the whole log is $root/target/build.log"
@@ -48,7 +51,8 @@ build() {
     ! is_built || return 0
     require_build_tools
     { mkdir -p "$root/target" && : >>"$root/target/lock"; } 2>/dev/null ||
-        die 77 "udckpt is not built, or older than its sources, and $root/target cannot be written: build it as its owner with '$root/udckpt check'"
+        die 77 "udckpt is not built, or older than its sources, and $root/target cannot be written: build it as its" \
+            "owner with '$root/udckpt check'"
     exec 9>"$root/target/lock"
     flock 9
     if ! is_built; then

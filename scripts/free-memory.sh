@@ -1,6 +1,7 @@
-# Some virtual machines give free memory back to their host at once (free page reporting, virtio_balloon). Memory that is new then has to come from the host again, page
-# by page, which costs several times what it costs on a machine that has its memory for itself, and another time at each look. Where the kernel can be told to
-# wait with that, it is until restore_free_memory.
+# Some virtual machines give free memory back to their host at once (free page reporting, virtio_balloon). Memory that
+# is new then has to come from the host again, page by page, which costs several times what it costs on a machine that
+# has its memory for itself, and another time at each look. Where the kernel can be told to wait with that, it is until
+# restore_free_memory.
 reporting=/sys/module/page_reporting/parameters
 hold_free_memory() {
     reporting_before=
@@ -19,7 +20,8 @@ restore_free_memory() {
     fi
 }
 
-# Takes MIB of memory once (less where /dev/shm has less room), so that they have come from the host; prints seconds of processor time for a GiB of new memory, then and now.
+# Takes MIB of memory once (less where /dev/shm has less room), so that they have come from the host; prints seconds of
+# processor time for a GiB of new memory, then and now.
 new_memory() {
     local file first second room
     room=$(($(df --output=avail /dev/shm | tail -1) / 1024 * 3 / 4))

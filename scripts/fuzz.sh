@@ -1,8 +1,12 @@
-# Coverage-guided fuzzers (docs/contributing/testing.md, "Fuzzing"): targets in C by libFuzzer, in Java by Jazzer, which neither the product nor its plain tests have on
-# their class paths. What each run has found and learned is below target/fuzz/NAME: corpus, found, log.
+# Coverage-guided fuzzers (docs/contributing/testing.md, "Fuzzing"): targets in C by libFuzzer, in Java by Jazzer, which
+# neither the product nor its plain tests have on their class paths. What each run has found and learned is below
+# target/fuzz/NAME: corpus, found, log.
 
 # The names of all, as their sources have them: the C ones, then the Java ones with their modules.
-fuzz_c_targets() { find "$root/native/src/test/fuzz" -maxdepth 1 -name '*.c' ! -name fuzz_replay.c -printf '%f\n' | sed 's/[.]c$//' | sort; }
+fuzz_c_targets() {
+    find "$root/native/src/test/fuzz" -maxdepth 1 -name '*.c' ! -name fuzz_replay.c -printf '%f\n' |
+        sed 's/[.]c$//' | sort
+}
 fuzz_java_targets() { (cd "$root" && find ./*/src/test/java -name '*Fuzz.java' | sed 's|^[.]/||' | sort); }
 
 fuzz_property() { # NAME: a property of the root pom
@@ -12,19 +16,22 @@ fuzz_property() { # NAME: a property of the root pom
 # fuzz_jar ARTIFACT VERSION
 fuzz_jar() {
     [ -f "$root/target/fuzz/$1-$2.jar" ] ||
-        maven -q -N org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy "-Dartifact=com.code-intelligence:$1:$2" -DoutputDirectory="$root/target/fuzz"
+        maven -q -N org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+            "-Dartifact=com.code-intelligence:$1:$2" -DoutputDirectory="$root/target/fuzz"
 }
 
 fuzz_build_java() {
     local version modules
     version=$(fuzz_property jazzer.version)
     modules=$(fuzz_java_targets | sed 's|/.*||' | sort -u | paste -sd ,)
-    maven -q -pl "$modules" -am test-compile org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath -Dmdep.outputFile=target/fuzz.classpath -Dmdep.includeScope=test &&
+    maven -q -pl "$modules" -am test-compile org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath \
+        -Dmdep.outputFile=target/fuzz.classpath -Dmdep.includeScope=test &&
         fuzz_jar jazzer "$version" && fuzz_jar jazzer-api "$version"
 }
 
 fuzz_build_c() {
-    cmake -S "$root/native" -B "$root/native/target/cmake-fuzz" -DCMAKE_C_COMPILER=clang -DUDCKPT_SANITIZE=address,undefined -DUDCKPT_FUZZ=ON -DJAVA="$java_home/bin/java" &&
+    cmake -S "$root/native" -B "$root/native/target/cmake-fuzz" -DCMAKE_C_COMPILER=clang \
+        -DUDCKPT_SANITIZE=address,undefined -DUDCKPT_FUZZ=ON -DJAVA="$java_home/bin/java" &&
         cmake --build "$root/native/target/cmake-fuzz" -j2 --target fuzz_targets
 }
 
@@ -43,7 +50,8 @@ fuzz_run() {
     shift 3
     log=$place/log
     mkdir -p "$place/corpus" "$place/found"
-    (cd "$place" && exec "$@" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3072 -print_final_stats=1 -artifact_prefix="$place/found/" "$place/corpus" "$inputs") >"$log" 2>&1 || code=$?
+    (cd "$place" && exec "$@" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3072 -print_final_stats=1 \
+        -artifact_prefix="$place/found/" "$place/corpus" "$inputs") >"$log" 2>&1 || code=$?
     count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -1)
     coverage=$(grep -aoE 'cov: [0-9]+' "$log" | tail -1) || true # none, where it ended at once
     found=$(sed -n 's/.*Test unit written to //p' "$log" | tail -1)
@@ -64,16 +72,21 @@ fuzz_c() {
 
 # fuzz_java SOURCE SECONDS: that what is ours is instrumented, and not the libraries that read for us, keeps it fast
 fuzz_java() {
-    local source=$1 seconds=$2 module=${1%%/*} class name version
+    local source=$1 seconds=$2 module=${1%%/*} class classes name version
     class=${source#*/src/test/java/}
     class=$(printf '%s' "${class%.java}" | tr / .)
     name=${class##*.}
     version=$(fuzz_property jazzer.version)
+    classes=$root/$module/target/test-classes:$root/$module/target/classes:$(cat "$root/$module/target/fuzz.classpath")
+    classes=$classes:$root/target/fuzz/jazzer-$version.jar:$root/target/fuzz/jazzer-api-$version.jar
     # shellcheck disable=SC2046 # flags are words
-    fuzz_run "$name" "$seconds" "$root/$module/src/test/fuzz/$name" "$java_home/bin/java" $(needed_flags) -XX:+EnableDynamicAgentLoading -Dudckpt.fuzzing=true -XX:+UseSerialGC -Xmx1g -Xss2m \
-        -cp "$root/$module/target/test-classes:$root/$module/target/classes:$(cat "$root/$module/target/fuzz.classpath"):$root/target/fuzz/jazzer-$version.jar:$root/target/fuzz/jazzer-api-$version.jar" \
-        com.code_intelligence.jazzer.Jazzer "--target_class=$class" '--instrumentation_includes=org.udckpt.**' '--custom_hook_includes=org.udckpt.**' \
-        '--disabled_hooks=com.code_intelligence.jazzer.sanitizers.FilePathTraversal' "--reproducer_path=$root/target/fuzz/$name/found"
+    fuzz_run "$name" "$seconds" "$root/$module/src/test/fuzz/$name" "$java_home/bin/java" $(needed_flags) \
+        -XX:+EnableDynamicAgentLoading -Dudckpt.fuzzing=true -XX:+UseSerialGC -Xmx1g -Xss2m \
+        -cp "$classes" \
+        com.code_intelligence.jazzer.Jazzer "--target_class=$class" '--instrumentation_includes=org.udckpt.**' \
+        '--custom_hook_includes=org.udckpt.**' \
+        '--disabled_hooks=com.code_intelligence.jazzer.sanitizers.FilePathTraversal' \
+        "--reproducer_path=$root/target/fuzz/$name/found"
 }
 
 # test_fuzz [--minutes N] [--only NAME] [--jobs 1|2]
@@ -102,9 +115,12 @@ test_fuzz() {
             wait -n || failed=1
         done
     done
-    [ -n "$ran" ] || die 64 "there is no fuzz target '$only'; there are: $(fuzz_c_targets | paste -sd ' ') $(fuzz_java_targets | sed 's|.*/||; s/[.]java$//' | paste -sd ' ')"
+    [ -n "$ran" ] || die 64 \
+        "there is no fuzz target '$only'; there are: $(fuzz_c_targets | paste -sd ' ')" \
+        "$(fuzz_java_targets | sed 's|.*/||; s/[.]java$//' | paste -sd ' ')"
     while [ -n "$(jobs -pr)" ]; do
         wait -n || failed=1
     done
-    [ "$failed" = 0 ] || die 1 "at least one finding: keep its input in src/test/fuzz/NAME of its module (docs/contributing/testing.md)"
+    [ "$failed" = 0 ] || die 1 \
+        "at least one finding: keep its input in src/test/fuzz/NAME of its module (docs/contributing/testing.md)"
 }

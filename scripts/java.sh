@@ -14,17 +14,21 @@ needed_flags() {
 
 # Serial collector: the heap is small (page contents stay off it) and the job wants the cores; it
 # also starts fastest. No hsperfdata file: nobody reads it, and it costs an mmap'ed file in /tmp.
-# Short commands stop at the first compiler: they end before the second one would pay. So does a restart, where the second one
-# took as much processor time before the job's first instruction as everything else; what an agent does afterwards is done by
-# the kernel and by C libraries. There the first one gets no list of what training found hot either.
+# Short commands stop at the first compiler: they end before the second one would pay. So does a restart, where the
+# second one took as much processor time before the job's first instruction as everything else; what an agent does
+# afterwards is done by the kernel and by C libraries. There the first one gets no list of what training found hot
+# either.
 #
-# Constructors and accessors of the records that tables are made of are called by the JVM itself: a method handle for each, which
-# the JDK makes otherwise, costs a young JVM half a millisecond, 165 of them before a restarted job's first instruction, and is faster only from some 100,000 rows on.
+# Constructors and accessors of the records that tables are made of are called by the JVM itself: a method handle for
+# each, which the JDK makes otherwise, costs a young JVM half a millisecond, 165 of them before a restarted job's first
+# instruction, and is faster only from some 100,000 rows on.
 java_flags() {
     printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData -Djdk.reflect.useNativeAccessorOnly=true
     case $1 in
         # A young generation by the memory's size (a hundred megabytes here) would only be more to touch beside the job.
-        run | batch | agent | restart) printf "%s " -Xmn32m -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining ;;
+        run | batch | agent | restart)
+            printf "%s " -Xmn32m -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining
+            ;;
         demo | verify | diff | export-core) ;; # long where images are large
         *) printf '%s ' -XX:TieredStopAtLevel=1 ;;
     esac
@@ -32,16 +36,17 @@ java_flags() {
 
 # In one order everywhere, for the archive of loaded classes is only good for the class path that it was made with.
 class_path() {
-    local jars=("$root"/job/target/*.jar "$root"/job/target/lib/*.jar)
+    local jars=("$root"/cli/target/*.jar "$root"/cli/target/lib/*.jar)
     (IFS=: && printf '%s' "${jars[*]}")
 }
 
-# Loaded and linked classes from a file (archive.sh). The JVM checks that it fits these jars and this JDK, and does without it
-# otherwise.
+# Loaded and linked classes from a file (archive.sh). The JVM checks that it fits these jars and this JDK, and does
+# without it otherwise.
 archive=$root/target/classes.aot
 # Mapped where it was made for: to move it, each pointer in it is written once more, before the first line of ours.
 archive_flags() {
-    [ ! -f "$archive" ] || printf '%s ' "-XX:AOTCache=$archive" -Xlog:aot=off -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0
+    [ ! -f "$archive" ] || printf '%s ' "-XX:AOTCache=$archive" -Xlog:aot=off -XX:+UnlockDiagnosticVMOptions \
+        -XX:ArchiveRelocationMode=0
 }
 
 # A JVM raises its soft limit of open files to the hard one; the ranks get the shell's (shepherd_inherit.c).
@@ -58,8 +63,9 @@ set_locale() {
     export LC_ALL=C.UTF-8 UDCKPT_LC_SET=1
 }
 
-# SIGUSR2 belongs to the job (Signals passes it on), but a JVM takes it for stopping its own threads, as its profiler does, and
-# the ranks would get it. 16 is SIGSTKFLT, which nothing else uses on x86; the ranks do not get this variable (RankEnvironment).
+# SIGUSR2 belongs to the job (Signals passes it on), but a JVM takes it for stopping its own threads, as its profiler
+# does, and the ranks would get it. 16 is SIGSTKFLT, which nothing else uses on x86; the ranks do not get this variable
+# (RankEnvironment).
 set_thread_signal() { export _JAVA_SR_SIGNUM=${_JAVA_SR_SIGNUM:-16}; }
 
 # run_java VERB MAIN_CLASS ARGUMENT...
@@ -70,6 +76,7 @@ run_java() {
     set_locale
     set_thread_signal
     # shellcheck disable=SC2046 # flags are words
-    exec "$java_home/bin/java" $(java_flags "$verb") $(archive_flags) -Dudckpt.command="${self-$root/udckpt}" -Dudckpt.root="$root" -Dudckpt.native="$native" \
+    exec "$java_home/bin/java" $(java_flags "$verb") $(archive_flags) -Dudckpt.command="${self-$root/udckpt}" \
+        -Dudckpt.root="$root" -Dudckpt.native="$native" \
         -cp "$(class_path)$more_classes" "$class" "$@"
 }

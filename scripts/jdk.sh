@@ -10,7 +10,7 @@ is_jdk_25() {
 
 find_jdk() {
     local candidate
-    for candidate in "${JAVA_HOME-}" /usr/lib/jvm/*25* /opt/*jdk*25*; do
+    for candidate in "${JAVA_HOME-}" /usr/lib/jvm/*25* /opt/*jdk*25* /usr/lib/udckpt/runtime; do
         if [ -n "$candidate" ] && is_jdk_25 "$candidate"; then
             java_home=$candidate
             return 0
@@ -26,6 +26,6 @@ find_jdk() {
 
 require_jdk() {
     find_jdk || die 69 "JDK 25 is needed and was not found in JAVA_HOME, /usr/lib/jvm, /opt or PATH." \
-        "Debian 12 has none: add the Adoptium (Eclipse Temurin) apt repository as its Linux installation" \
-        "page says and 'apt-get install temurin-25-jdk', or unpack any JDK 25 and set JAVA_HOME to it."
+        "Debian 12 has none: the .deb of udckpt brings one ('apt-get install ./udckpt_VERSION_amd64.deb')." \
+        "Or unpack any JDK 25 and set JAVA_HOME to it."
 }

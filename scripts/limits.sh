@@ -1,9 +1,11 @@
-# What a JVM needs of the shell's limits (ulimit) and of the working directory, looked at before anything is started: it would only leave
-# a stack trace. Without a single new process, which is what may be limited, and which a restart would wait for.
+# What a JVM needs of the shell's limits (ulimit) and of the working directory, looked at before anything is started: it
+# would only leave a stack trace. Without a single new process, which is what may be limited, and which a restart would
+# wait for.
 
 # refuse NAME VALUE WANTED: in one line
 refuse_limit() {
-    printf 'udckpt: %s is %s, and udckpt needs at least %s: raise it (%s %s), or ask whoever set it\n' "$1" "$2" "$3" "$1" "$3" >&2
+    printf 'udckpt: %s is %s, and udckpt needs at least %s: raise it (%s %s), or ask whoever set it\n' "$1" "$2" "$3" \
+        "$1" "$3" >&2
     exit 69
 }
 
@@ -23,7 +25,11 @@ count_threads() {
 }
 
 check_limits() {
-    [ -r /proc/self/limits ] || { echo "udckpt: /proc is not mounted here, and udckpt reads what it has to know of processes there: mount it (mount -t proc proc /proc)" >&2; exit 69; }
+    [ -r /proc/self/limits ] || {
+        echo "udckpt: /proc is not mounted here, and udckpt reads what it has to know of processes there:" \
+            "mount it (mount -t proc proc /proc)" >&2
+        exit 69
+    }
     local line files='' processes='' space='' memory='' size='' needed
     while read -r line; do
         # name, soft limit, hard limit, unit
@@ -41,10 +47,12 @@ check_limits() {
     # A heap of a quarter of the memory, and what a JVM reserves beside it; nothing of it is used before it is needed.
     needed=$((memory / 4 + 4194304))
     [ "$space" = unlimited ] || [ $((space / 1024)) -ge $needed ] || refuse_limit "ulimit -v" $((space / 1024)) $needed
-    [ "$size" = unlimited ] || [ $((size / 1024)) -ge $least_file_size ] || refuse_limit "ulimit -f" $((size / 1024)) $least_file_size
+    [ "$size" = unlimited ] || [ $((size / 1024)) -ge $least_file_size ] ||
+        refuse_limit "ulimit -f" $((size / 1024)) $least_file_size
     if [ "$EUID" -ne 0 ] && [ "$processes" != unlimited ] && [ "$processes" -lt "$enough_threads" ]; then
         count_threads
-        [ "$processes" -ge $((threads + least_threads)) ] || refuse_limit "ulimit -u" "$processes" $((threads + least_threads))
+        [ "$processes" -ge $((threads + least_threads)) ] ||
+            refuse_limit "ulimit -u" "$processes" $((threads + least_threads))
     fi
 }
 

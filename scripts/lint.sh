@@ -60,12 +60,32 @@ lint_spelling() { # not what programs of others said
             --ignore-words="$lint_files/codespell.txt")
 }
 
+formatter=net.revelc.code.formatter:formatter-maven-plugin # its version and settings are in pom.xml
+# Other versions lay out some lines otherwise.
+lays_c_out() {
+    local version
+    version=$(clang-format --version | grep -oE 'version [0-9]+' | cut -d ' ' -f 2)
+    [ "$version" = 14 ] && return
+    say "C code is laid out by clang-format 14, as Debian 12 has it, and this is $version: left as it is"
+    return 1
+}
+
+lint_layout_of_c() {
+    ! lays_c_out || lint_list '*.c' '*.h' | (cd "$root" && xargs -0 clang-format --dry-run -Werror)
+}
+
+lint_layout() {
+    maven -q "$formatter:validate" && lint_layout_of_c && return
+    echo "code is laid out by programs (lint/java-format.xml, .clang-format): $root/udckpt format"
+    return 1
+}
+
 lint_text() { (cd "$root" && python3 "$lint_files/text.py" check); }
 lint_pages() { (cd "$root" && python3 "$lint_files/pages.py"); }
 
 # lint [CHECK...]: all of them, or those that are named
 lint() {
-    local check begun failed='' all=(compilers text pages spelling shell c) checks
+    local check begun failed='' all=(compilers layout text pages spelling shell c) checks
     checks=("$@")
     [ $# != 0 ] || checks=("${all[@]}")
     git -C "$root" rev-parse --git-dir >/dev/null 2>&1 ||
@@ -86,8 +106,10 @@ lint() {
     [ -z "$failed" ] || die 1 "lint:$failed"
 }
 
-# White space at line ends, final newlines, the order of imports.
+# White space at line ends, final newlines, the order of imports; the layout of Java and C code (lint_layout).
 format() {
     [ $# = 0 ] || die 64 "usage: $0 format"
     (cd "$root" && python3 "$lint_files/text.py" format)
+    maven -q "$formatter:format" || die 70 "Java code could not be laid out: see above"
+    ! lays_c_out || lint_list '*.c' '*.h' | (cd "$root" && xargs -0 clang-format -i)
 }

@@ -1,11 +1,15 @@
 # Debian packages: says what is missing, installs it when it may, and does nothing when all is there.
 
 # What each verb needs: a compiler and a build tool, an MPI with UCX, the verbs headers and tools;
-# gdb, valgrind, ip(8), file systems with reflinks, foreign clients and a parser of metrics for tests and the overhead benchmark.
-base_packages="gcc libc6-dev make cmake maven mpich libmpich-dev libibverbs-dev librdmacm-dev libxxhash-dev libssl-dev ibverbs-utils rdmacm-utils perftest gdb valgrind procps iproute2 btrfs-progs xfsprogs bindfs python3-prometheus-client environment-modules"
+# gdb, valgrind, ip(8), file systems with reflinks, foreign clients and a parser of metrics for tests and the overhead
+# benchmark.
+base_packages="gcc libc6-dev make cmake maven mpich libmpich-dev libibverbs-dev librdmacm-dev libxxhash-dev libssl-dev"
+base_packages="$base_packages ibverbs-utils rdmacm-utils perftest gdb valgrind procps iproute2 btrfs-progs xfsprogs"
+base_packages="$base_packages bindfs python3-prometheus-client environment-modules"
 
 # For `./udckpt test programs`: an X server and Mesa's software renderer, an emulator, servers.
-program_packages="g++ binutils xvfb libgl1-mesa-dri libgl-dev libx11-dev qemu-system-x86 redis-server nginx-light python3"
+program_packages="g++ binutils xvfb libgl1-mesa-dri libgl-dev libx11-dev qemu-system-x86 redis-server nginx-light"
+program_packages="$program_packages python3"
 
 # For `./udckpt test slurm`. Debian's own services have no configuration and do not start.
 slurm_packages="slurmctld slurmd slurm-client munge"
@@ -16,8 +20,11 @@ ssh_packages="openssh-server openssh-client"
 # For `./udckpt test fuzz`: clang with libFuzzer. (Jazzer comes from Maven Central.)
 fuzz_packages="clang libclang-rt-14-dev"
 
+# For `./udckpt package`.
+package_packages="zstd unzip rpm git"
+
 # For `./udckpt lint`.
-lint_packages="git python3 shellcheck clang-tidy codespell"
+lint_packages="git python3 shellcheck clang-format clang-tidy codespell"
 
 missing_packages() {
     local package
@@ -41,11 +48,13 @@ install_packages() {
     command -v dpkg-query >/dev/null || die 69 "this is not a Debian system: install these by hand: $*"
     missing=$(missing_packages "$@")
     [ -n "$missing" ] || return 0
-    [ "$(id -u)" = 0 ] || die 77 "packages are missing; run once as root: apt-get install --no-install-recommends $missing"
+    [ "$(id -u)" = 0 ] || die 77 \
+        "packages are missing; run once as root: apt-get install --no-install-recommends $missing"
     say "installing: $missing"
     update_package_lists
     unknown=$(for package in $missing; do apt_offers "$package" || printf '%s ' "$package"; done)
-    [ -z "$unknown" ] || die 69 "apt offers no ${unknown% }: udckpt needs the network or a mirror of Debian 12 (main) here;" \
+    [ -z "$unknown" ] || die 69 \
+        "apt offers no ${unknown% }: udckpt needs the network or a mirror of Debian 12 (main) here;" \
         "see that 'apt-get update' works, and try again"
     log=$(mktemp /tmp/udckpt-install.XXXXXX)
     # shellcheck disable=SC2086 # a list of words
@@ -79,7 +88,8 @@ install_nwchem() { install_beside_mpich nwchem-mpich; }
 # For the tests of its launcher (mpirun.openmpi) and of ours for its ranks (udckpt-pmix).
 install_openmpi() { install_beside_mpich openmpi-bin libopenmpi-dev libpmix-dev; }
 
-# Fortran coarrays over both MPIs, for the tests of process trees: 1 MB to fetch, 17 MB on the disk (most of it tests of their own).
+# Fortran coarrays over both MPIs, for the tests of process trees: 1 MB to fetch, 17 MB on the disk (most of it tests of
+# their own).
 install_coarrays() { install_beside_mpich libcoarrays-mpich-dev libcoarrays-openmpi-dev; }
 
 # What brings Open MPI takes over Debian's alternatives; where MPICH was in charge it is put back.
@@ -91,6 +101,7 @@ install_beside_mpich() {
     if [ "$(basename "$before")" = mpicc.mpich ]; then
         update-alternatives --set mpi /usr/bin/mpicc.mpich >&2
         update-alternatives --set mpirun /usr/bin/mpirun.mpich >&2
-        ! [ -d /usr/include/x86_64-linux-gnu/mpich ] || update-alternatives --set mpi-x86_64-linux-gnu /usr/include/x86_64-linux-gnu/mpich >&2
+        ! [ -d /usr/include/x86_64-linux-gnu/mpich ] || update-alternatives --set mpi-x86_64-linux-gnu \
+            /usr/include/x86_64-linux-gnu/mpich >&2
     fi
 }

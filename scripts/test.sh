@@ -20,7 +20,8 @@ tell_unsteady() {
         /<testcase / { match($0, / name="[^"]*"/); name = substr($0, RSTART + 7, RLENGTH - 8)
                        match($0, / classname="[^"]*"/); name = substr($0, RSTART + 12, RLENGTH - 13) "." name }
         /<flaky(Failure|Error) / { match($0, / message="[^"]*"/)
-                                   print "failed, and passed when run again: " name ": " substr($0, RSTART + 10, RLENGTH - 11) }' {} +
+                                   print "failed, and passed when run again: " name ": " \
+                                       substr($0, RSTART + 10, RLENGTH - 11) }' {} +
 }
 
 # test_class MODULE PHASE CLASS PROPERTY...: one class of a module, which is not part of all tests
@@ -29,7 +30,8 @@ test_class() {
     shift 3
     without_session_groups
     # Not left to "set -e", which does not hold where the caller looks at the result.
-    UDCKPT_NO_BUILD=1 maven -q -pl "$module" -am "$phase" -Dtest="$class" -Dsurefire.failIfNoSpecifiedTests=false "$@" || return
+    UDCKPT_NO_BUILD=1 maven -q -pl "$module" -am "$phase" -Dtest="$class" \
+        -Dsurefire.failIfNoSpecifiedTests=false "$@" || return
     say "passed: $class"
 }
 
@@ -42,7 +44,7 @@ test_one() {
         *$'\n'*) die 64 "several modules have a class $class: $(printf '%s' "$found" | paste -sd ' ')" ;;
     esac
     found=${found#./}
-    # Those of job and bench need the jars, and run behind them.
+    # Those of system-test and bench need the jars, and run behind them.
     test_class "${found%%/*}" verify "$@"
 }
 
@@ -72,9 +74,11 @@ test_attacks() {
         esac
         shift 2
     done
-    [ "$(id -u)" = 0 ] || die 77 "only root can run the owner and the attacker of a job as two ordinary users: run it as root"
+    [ "$(id -u)" = 0 ] || die 77 \
+        "only root can run the owner and the attacker of a job as two ordinary users: run it as root"
     log=$(mktemp /tmp/udckpt-attacks.XXXXXX)
-    test_class job verify "$class" "-Dudckpt.attack.tries=$tries" -Djunit.jupiter.execution.timeout.mode=disabled >"$log" 2>&1 || {
+    test_class system-test verify "$class" "-Dudckpt.attack.tries=$tries" \
+        -Djunit.jupiter.execution.timeout.mode=disabled >"$log" 2>&1 || {
         cat "$log" >&2
         die 1 "an attack won, or could not be tried: see above, and $log"
     }
@@ -91,18 +95,20 @@ test_hosts() {
             --count,[1-9]*) properties+=("-Dudckpt.host.faults=$2") ;;
             --jobs,[1-9]*) properties+=("-Dudckpt.host.jobs=$2") ;;
             --kinds,[A-Z]*) properties+=("-Dudckpt.host.kinds=$2") ;;
-            *) die 64 "usage: ./udckpt test hosts [--seed S] [--count N] [--jobs J] [--kinds CRASH,KILL_AGENT,KILL_RANK,PAUSE_AGENT,SHORT_CUT,LONG_CUT,CUT_BETWEEN,SLOW,KILL_LEAD]" ;;
+            *) die 64 "usage: ./udckpt test hosts [--seed S] [--count N] [--jobs J] [--kinds" \
+                "CRASH,KILL_AGENT,KILL_RANK,PAUSE_AGENT,SHORT_CUT,LONG_CUT,CUT_BETWEEN,SLOW,KILL_LEAD]" ;;
         esac
         shift 2
     done
-    test_class job verify HostFaultRunsTest "${properties[@]}"
+    test_class system-test verify HostFaultRunsTest "${properties[@]}"
 }
 
 test_all() {
     local summary maven_code=0
     find "$root" -path '*/target/surefire-reports/*' -type f -delete
     without_session_groups
-    UDCKPT_NO_BUILD=1 maven -T 2 -Dmaven.test.failure.ignore=true -Dsurefire.rerunFailingTestsCount=2 verify "$@" || maven_code=$?
+    UDCKPT_NO_BUILD=1 maven -T 2 -Dmaven.test.failure.ignore=true -Dsurefire.rerunFailingTestsCount=2 verify "$@" ||
+        maven_code=$?
     summary=$(sum_reports)
     [ "$maven_code" = 0 ] || say "Maven ended with code $maven_code: not everything was built or tested"
     tell_unsteady

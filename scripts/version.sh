@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes FILE with VERSION and the commit that is built, for `udckpt --version`; Maven runs it (job/pom.xml).
+# Writes FILE with VERSION and the commit that is built, for `udckpt --version`; Maven runs it (cli/pom.xml).
 # Outside of a clone, or without git, the commit is unknown.
 # usage: version.sh VERSION FILE
 set -euo pipefail

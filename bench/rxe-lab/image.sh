@@ -43,8 +43,8 @@ make_root() {
     share_libraries
 }
 
-# A job that was checkpointed in there is restarted out here, and maps its libraries again: both sides have to have the same files.
-# Where this machine's packages are a little older than the newest, it is this machine's that count.
+# A job that was checkpointed in there is restarted out here, and maps its libraries again: both sides have to have the
+# same files. Where this machine's packages are a little older than the newest, it is this machine's that count.
 share_libraries() {
     local file
     (cd "$work/root" && find usr/lib/x86_64-linux-gnu -maxdepth 2 -type f -name '*.so*') | while read -r file; do
@@ -55,7 +55,8 @@ share_libraries() {
 }
 
 # The kernel uncompressed, for PVH boot: xz inside of an emulated machine would take longer than the rest of the boot.
-# The payload's place is in the setup header (Documentation/arch/x86/boot.rst: setup_sects, payload_offset, payload_length).
+# The payload's place is in the setup header (Documentation/arch/x86/boot.rst: setup_sects, payload_offset,
+# payload_length).
 number_at() { od -An -v -t "u$3" -j "$2" -N "$3" "$1" | tr -d ' '; }
 make_kernel() {
     local image=$1 start length

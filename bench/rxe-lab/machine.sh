@@ -1,6 +1,6 @@
 # Boots the virtual machine with a task and waits for its end.
-# Emulated, not KVM: the stock kernel does not come up under nested virtualization everywhere. Two processors at most: more that
-# wait for each other's interrupts on a machine with less to spare are slower. No tsc=reliable: an emulated
+# Emulated, not KVM: the stock kernel does not come up under nested virtualization everywhere. Two processors at most:
+# more that wait for each other's interrupts on a machine with less to spare are slower. No tsc=reliable: an emulated
 # processor's clock is not. No SMAP: this QEMU pops an iretq's frame as the kernel would, which SMAP forbids.
 
 # boot TASK SECONDS: the task's output goes to standard output while it runs; returns the task's exit code.

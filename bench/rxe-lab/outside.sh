@@ -1,4 +1,5 @@
-# The image that was taken over rxe in the machine, restarted out here: another kernel, another processor, no RDMA device.
+# The image that was taken over rxe in the machine, restarted out here: another kernel, another processor, no RDMA
+# device.
 
 # The pids of a job's ranks.
 ranks() { "$root/udckpt" status "$1" --json | awk '/"pid" :/ { gsub(",", ""); print $3 }'; }

@@ -1,6 +1,6 @@
 # The gate's stress test, linked with the gate alone: its own instructions are what is tested.
-add_executable(gate_stress ${ROOT}/native/src/test/c/gate_stress.c
-  src/main/c/gate_entry.c src/main/c/gate_close.c src/main/c/gate_grace.c
+add_executable(gate_stress ${ROOT}/native/src/test/c/gate/gate_stress.c
+  src/main/c/gate/gate_entry.c src/main/c/gate/gate_close.c src/main/c/gate/gate_grace.c
   ${ROOT}/address-map/src/main/c/counters.c ${ROOT}/address-map/src/main/c/shared_file.c)
 add_dependencies(gate_stress layout)
 target_compile_options(gate_stress PRIVATE -O2)

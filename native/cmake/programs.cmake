@@ -11,7 +11,7 @@ endforeach()
 
 # The programs that run under MPI are ordinary ones: built by the MPI's own compiler wrapper, knowing nothing of us.
 find_program(MPICC NAMES mpicc.mpich mpicc)
-file(GLOB MPI_PROGRAMS CONFIGURE_DEPENDS ${ROOT}/bench/src/main/c/*.c ${ROOT}/job/src/test/c/*.c)
+file(GLOB MPI_PROGRAMS CONFIGURE_DEPENDS ${ROOT}/bench/src/main/c/*.c ${ROOT}/system-test/src/test/c/*.c)
 file(GLOB MPI_HEADERS CONFIGURE_DEPENDS ${ROOT}/bench/src/main/c/*.h)
 if(MPICC)
   set(MPI_OUTPUTS)
@@ -37,7 +37,7 @@ if(MPICC)
   find_program(OPENMPI_CC NAMES mpicc.openmpi)
   if(OPENMPI_CC)
     set(OPENMPI_OUTPUTS)
-    foreach(source ${ROOT}/bench/src/main/c/stencil_cg.c ${ROOT}/bench/src/main/c/mpi_stress.c ${ROOT}/job/src/test/c/overrun.c ${ROOT}/job/src/test/c/endings.c)
+    foreach(source ${ROOT}/bench/src/main/c/stencil_cg.c ${ROOT}/bench/src/main/c/mpi_stress.c ${ROOT}/system-test/src/test/c/overrun.c ${ROOT}/system-test/src/test/c/endings.c)
       get_filename_component(name ${source} NAME_WE)
       set(output ${CMAKE_BINARY_DIR}/programs/openmpi/${name})
       add_custom_command(OUTPUT ${output}

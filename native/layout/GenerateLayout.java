@@ -12,7 +12,9 @@ import java.util.Locale;
 final class GenerateLayout {
     record Const(String name, String value) {}
     record Field(String type, int count, String name, int offset, String comment) {
-        int bytes() { return width(type) * count; }
+        int bytes() {
+            return width(type) * count;
+        }
     }
     record Struct(String name, int size, List<Field> fields) {}
 
@@ -50,7 +52,8 @@ final class GenerateLayout {
             switch (words[0]) {
                 case "const" -> consts.add(new Const(words[1], words[2]));
                 case "struct" -> {
-                    if (name != null) structs.add(finish(name, size, fields));
+                    if (name != null)
+                        structs.add(finish(name, size, fields));
                     name = words[1];
                     size = words.length > 2 ? Integer.parseInt(words[2]) : 0;
                     fields = new ArrayList<>();
@@ -67,14 +70,16 @@ final class GenerateLayout {
         int count = bracket < 0 ? 1 : Integer.parseInt(words[0].substring(bracket + 1, words[0].length() - 1));
         int offset = before.isEmpty() ? 0 : before.getLast().offset() + before.getLast().bytes();
         if (offset % width(type) != 0) {
-            throw new IllegalArgumentException("struct " + struct + ": field " + words[1] + " at " + offset + " is misaligned");
+            throw new IllegalArgumentException(
+                    "struct " + struct + ": field " + words[1] + " at " + offset + " is misaligned");
         }
         return new Field(type, count, words[1], offset, comment);
     }
 
     private static Struct finish(String name, int size, List<Field> fields) {
         int used = fields.getLast().offset() + fields.getLast().bytes();
-        if (size == 0) size = used;
+        if (size == 0)
+            size = used;
         if (used > size || size % 8 != 0) {
             throw new IllegalArgumentException("struct " + name + ": " + used + " bytes do not make " + size);
         }
@@ -92,7 +97,9 @@ final class GenerateLayout {
     }
 
     private String c() {
-        StringBuilder s = new StringBuilder("/* Made by GenerateLayout.java from udckpt.layout. */\n#pragma once\n#include <stdint.h>\n#include <stddef.h>\n\n");
+        StringBuilder s = new StringBuilder(
+                "/* Made by GenerateLayout.java from udckpt.layout. */\n#pragma once\n#include <stdint.h>\n#include "
+                        + "<stddef.h>\n\n");
         s.append("#define UDCKPT_LAYOUT_HASH 0x%xull\n".formatted(hash));
         for (Const c : consts) {
             s.append("#define UDCKPT_%s %s%s\n".formatted(c.name, c.value, c.value.length() > 10 ? "ull" : ""));
@@ -101,33 +108,47 @@ final class GenerateLayout {
             s.append("\nstruct udckpt_%s {\n".formatted(t.name));
             int used = 0;
             for (Field f : t.fields) {
-                s.append("    %s %s%s;%s\n".formatted(f.type.replace("u", "uint") + "_t", f.name, f.count > 1 ? "[" + f.count + "]" : "",
+                s.append("    %s %s%s;%s\n".formatted(f.type.replace("u", "uint") + "_t", f.name,
+                        f.count > 1 ? "[" + f.count + "]" : "",
                         f.comment.isEmpty() ? "" : " /* " + f.comment + " */"));
                 used = f.offset + f.bytes();
             }
-            if (used < t.size) s.append("    uint8_t padding[%d];\n".formatted(t.size - used));
+            if (used < t.size)
+                s.append("    uint8_t padding[%d];\n".formatted(t.size - used));
             s.append("};\n_Static_assert(sizeof(struct udckpt_%s) == %d, \"%s\");\n".formatted(t.name, t.size, t.name));
             for (Field f : t.fields) {
-                s.append("_Static_assert(offsetof(struct udckpt_%s, %s) == %d, \"%s\");\n".formatted(t.name, f.name, f.offset, f.name));
+                s.append("_Static_assert(offsetof(struct udckpt_%s, %s) == %d, \"%s\");\n".formatted(t.name, f.name,
+                        f.offset, f.name));
             }
         }
         return s.toString();
     }
 
     private String java() {
-        StringBuilder s = new StringBuilder("package org.udckpt.layout;\n\n/** Made by GenerateLayout.java from udckpt.layout: constants, and byte offsets of the shared records. */\npublic final class Layout {\n    private Layout() {}\n\n");
+        StringBuilder s = new StringBuilder(
+                "package org.udckpt.layout;\n\n/** Made by GenerateLayout.java from udckpt.layout: constants, and "
+                        + "byte offsets of the shared records. */\npublic final class Layout {\n    private Layout() "
+                        + "{}\n\n");
         s.append("    public static final long LAYOUT_HASH = 0x%xL;\n".formatted(hash));
         for (Const c : consts) {
             boolean wide = c.value.length() > 10;
-            s.append("    public static final %s %s = %s%s;\n".formatted(wide ? "long" : "int", c.name, c.value, wide ? "L" : ""));
+            s.append("    public static final %s %s = %s%s;\n".formatted(wide ? "long" : "int", c.name, c.value,
+                    wide ? "L" : ""));
         }
         for (Struct t : structs) {
-            s.append("\n    /** Byte offsets in struct udckpt_%s. */\n    public static final class %s {\n        private %s() {}\n".formatted(t.name, camel(t.name), camel(t.name)));
+            s.append(
+                    ("\n    /** Byte offsets in struct udckpt_%s. */\n    public static final class %s {\n        "
+                            + "private %s() {}\n").formatted(t.name, camel(t.name), camel(t.name)));
             s.append("        public static final int SIZE = %d;\n".formatted(t.size));
             for (Field f : t.fields) {
-                if (!f.comment.isEmpty()) s.append("        /** %s */\n".formatted(f.comment.replace("<", "&lt;").replace(">", "&gt;").replace("&", "&amp;")));
-                s.append("        public static final int %s = %d;\n".formatted(f.name.toUpperCase(Locale.ROOT), f.offset));
-                if (f.count > 1) s.append("        public static final int %s_BYTES = %d;\n".formatted(f.name.toUpperCase(Locale.ROOT), f.bytes()));
+                if (!f.comment.isEmpty())
+                    s.append("        /** %s */\n"
+                            .formatted(f.comment.replace("<", "&lt;").replace(">", "&gt;").replace("&", "&amp;")));
+                s.append("        public static final int %s = %d;\n".formatted(f.name.toUpperCase(Locale.ROOT),
+                        f.offset));
+                if (f.count > 1)
+                    s.append("        public static final int %s_BYTES = %d;\n"
+                            .formatted(f.name.toUpperCase(Locale.ROOT), f.bytes()));
             }
             s.append("    }\n");
         }
@@ -136,7 +157,8 @@ final class GenerateLayout {
 
     private static String camel(String name) {
         StringBuilder s = new StringBuilder();
-        for (String word : name.split("_")) s.append(Character.toUpperCase(word.charAt(0))).append(word.substring(1));
+        for (String word : name.split("_"))
+            s.append(Character.toUpperCase(word.charAt(0))).append(word.substring(1));
         return s.toString();
     }
 }

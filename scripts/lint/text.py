@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""White space, final newlines, import order, line lengths and package comments of the files that git knows.
+"""White space, final newlines, import order, line lengths, package comments and names of documented parameters of the
+files that git knows.
 
 usage: text.py check | format | long-lines
 
@@ -17,6 +18,7 @@ SOURCES = ("*.java", "*.c", "*.h", "*.S", "*.sh", "*.py", "*.cmake", "*.md", "*.
 # Results are what programs have printed.
 EXCEPT = (":!results", ":!*/src/test/fuzz", ":!*/src/test/resources")
 MEASURED = (".java", ".c", ".h", ".sh", ".md", ".py")
+DOCUMENTED = re.compile(r"/\*\*(.*?)\*/(?:\s*@\w+(?:\([^)]*\))?)*([^{;]*)", re.S)
 IMPORT = re.compile(r"^import (static )?([\w.*]+);$")
 
 
@@ -58,6 +60,14 @@ def is_long(name, text):
         for line in text.split("\n"))
 
 
+def strange_parameters(text):
+    """Parameters that a comment documents and the declaration below it does not have: they were renamed."""
+    for comment, declaration in DOCUMENTED.findall(text):
+        for name in re.findall(r"@param\s+([A-Za-z_]\w*)", comment):
+            if not re.search(rf"\b{name}\b", declaration):
+                yield name
+
+
 def package_of(name):
     return os.path.dirname(name) if "/src/main/java/" in name else None
 
@@ -76,6 +86,8 @@ def check():
             if os.path.basename(name) not in allowed:
                 number = next(i for i, line in enumerate(text.split("\n"), 1) if is_long(name, line))
                 wrong.append(f"{name}:{number}: more than {LONGEST} characters: break the line")
+        if name.endswith(".java"):
+            wrong += [f"{name}: @param {strange}: there is no such parameter" for strange in strange_parameters(text)]
     for gone in sorted(allowed - long):
         wrong.append(f"{LIST}: {gone} has no longer line any more, or is not there: take it from the list")
     known = set(names)

@@ -16,6 +16,6 @@
 # Checkpoints in between, for what comes without a warning: a node that fails, a job that is cancelled.
 export UDCKPT_INTERVAL=${UDCKPT_INTERVAL-30m} UDCKPT_KEEP=${UDCKPT_KEEP-2}
 
-# In place of this shell, so that the signal reaches it. Checkpoints go to slurm-JOBID.ckpt in the directory of submission;
-# --dir puts them elsewhere, on a file system that all nodes see.
+# In place of this shell, so that the signal reaches it. Checkpoints go to slurm-JOBID.ckpt in the directory of
+# submission; --dir puts them elsewhere, on a file system that all nodes see.
 exec udckpt batch -n "${SLURM_NTASKS:-1}" -- "$@"

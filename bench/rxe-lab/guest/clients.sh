@@ -49,7 +49,8 @@ virtual_clients() {
     UDCKPT_VIRTUALIZE=0 step "ibv_rc_pingpong, the bare device under the library" client_pair ibv_rc_pingpong -g 1 -n 50 -e
 }
 
-# Clients that are not linked with libibverbs and find it in ways of their own (native/src/test/c/found_client.c).
+# Clients that are not linked with libibverbs and find it in ways of their own
+# (native/src/test/c/interposer/found_client.c).
 found_clients() {
     local way
     : >/tmp/finish

@@ -1,4 +1,5 @@
-# An MPI job on two hosts whose way to each other is late, loses, doubles and reorders by the kernel's netem, and is cut for some
+# An MPI job on two hosts whose way to each other is late, loses, doubles and reorders by the kernel's netem, and is cut
+# for some
 # seconds: it goes on, is checkpointed, killed and restarted, and its answer is that of an undisturbed run.
 
 # Each has a block of the soft fabric's addresses.

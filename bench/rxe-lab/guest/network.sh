@@ -1,10 +1,11 @@
-# Two hosts in one guest. rdma_rxe in a network namespace does not work on Linux 6.1, so the two devices and the veth pair
-# between them stay in the first one; namespaces h1 and h2 give the processes of a host their own sockets.
+# Two hosts in one guest. rdma_rxe in a network namespace does not work on Linux 6.1, so the two devices and the veth
+# pair between them stay in the first one; namespaces h1 and h2 give the processes of a host their own sockets.
 modprobe rdma_rxe
 modprobe ib_uverbs
 modprobe veth
 
-# A pair of network devices NAME1, NAME2 with the addresses 10.NET.0.1 and .2; large frames, so that the verbs MTU is 4096.
+# A pair of network devices NAME1, NAME2 with the addresses 10.NET.0.1 and .2; large frames, so that the verbs MTU is
+# 4096.
 pair() {
     local name=$1 net=$2 h
     ip link add "${name}1" mtu 4200 type veth peer name "${name}2" mtu 4200
@@ -17,7 +18,8 @@ pair() {
 
 sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 net.ipv4.conf.all.accept_local=1
 
-# devices A B NAME NET: rxe devices rxeA and rxeB over a new pair, in place of those that are there: other names, other GIDs.
+# devices A B NAME NET: rxe devices rxeA and rxeB over a new pair, in place of those that are there: other names, other
+# GIDs.
 devices() {
     no_devices
     pair "$3" "$4"

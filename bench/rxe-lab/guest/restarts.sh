@@ -1,7 +1,7 @@
 # A job on two hosts is checkpointed, killed, and goes on over other devices, other GIDs and other QPNs.
 
-# Real addresses of the job's queue pairs, one a line: rank GID QPN. This is `udckpt status`, asked as docs/reference/control-protocol.md says:
-# to start a JVM takes ten seconds in here.
+# Real addresses of the job's queue pairs, one a line: rank GID QPN. This is `udckpt status`, asked as
+# docs/reference/control-protocol.md says: to start a JVM takes ten seconds in here.
 endpoints() {
     perl -MIO::Socket::UNIX -e '
         my $agent = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die "$ARGV[0]: $!\n";
@@ -29,7 +29,8 @@ others() {
     [ -s "$1" ] && [ "$(wc -l <"$1")" = "$(wc -l <"$2")" ] && ! cut -d' ' -f2 "$1" | grep -qxFf - <(cut -d' ' -f2 "$2")
 }
 
-# killed_after_checkpoint NAME IMAGE HOSTS DEVICES: the job NAME, whose transports are in $UCX_TLS, and what is left of it.
+# killed_after_checkpoint NAME IMAGE HOSTS DEVICES: the job NAME, whose transports are in $UCX_TLS, and what is left of
+# it.
 killed_after_checkpoint() {
     : >"$brake"
     the_job "$1" udckpt run -n 2 --name "$1" --dir "$2" --hosts "$3" --device "$4" -- "$programs/stencil_cg" $solve --brake "$brake"
@@ -84,13 +85,14 @@ over_connections() {
 hosts_job() {
     local name=$1 verb=$2
     shift 2
-    the_job "$name" udckpt "$verb" --starter local --start-timeout 300s --lease 60s "$@"
+    the_job "$name" udckpt "$verb" --starter local --start-timeout 300s --heartbeat-timeout 60s "$@"
 }
 
 # Where the ranks of two units are: rank GID QPN.
 endpoints_of_hosts() { { endpoints "$1.a"; endpoints "$1.b"; } | sort; }
 
-# over_hosts TRANSPORT NET: one process on each of two hosts; addresses, the hosts of GIDs and remote keys go from agent to agent.
+# over_hosts TRANSPORT NET: one process on each of two hosts; addresses, the hosts of GIDs and remote keys go from agent
+# to agent.
 over_hosts() {
     local name=hosts-$1 again=hosts-$1-again image=/tmp/image-$1
     export UCX_TLS=$1,self

@@ -1,4 +1,5 @@
-# Rank 0 is ucx_perftest's server, rank 1 its client; they find each other on the loopback, at a port that the run's directory decides.
+# Rank 0 is ucx_perftest's server, rank 1 its client; they find each other on the loopback, at a port that the run's
+# directory decides.
 port=$((20000 + $(pwd | cksum | cut -d ' ' -f 1) % 12000))
 if [ "${PMI_RANK-${OMPI_COMM_WORLD_RANK}}" = 0 ]; then exec ucx_perftest -p $port "$@" >/dev/null; fi
 tries=0

@@ -15,10 +15,13 @@ int address_table_map(const char *directory, char *error, size_t size)
     if (shared_file_map(&file, directory, "table", 0, error, size))
         return -1;
     const struct udckpt_table_header *mapped = file.start;
-    size_t wanted = UDCKPT_TABLE_HEADER_BYTES + 2 * ((size_t)mapped->slots * sizeof **directions + UDCKPT_TABLE_LIDS * sizeof *virtual_gids);
+    size_t wanted = UDCKPT_TABLE_HEADER_BYTES +
+                    2 * ((size_t)mapped->slots * sizeof **directions + UDCKPT_TABLE_LIDS * sizeof *virtual_gids);
     if (mapped->magic != UDCKPT_TABLE_MAGIC || mapped->layout_hash != UDCKPT_LAYOUT_HASH || file.size < wanted) {
-        snprintf(error, size, "%s/table is not the translation table of this build of udckpt (layout 0x%llx, the library has 0x%llx)",
-                 directory, (unsigned long long)mapped->layout_hash, (unsigned long long)UDCKPT_LAYOUT_HASH);
+        snprintf(
+            error, size,
+            "%s/table is not the translation table of this build of udckpt (layout 0x%llx, the library has 0x%llx)",
+            directory, (unsigned long long)mapped->layout_hash, (unsigned long long)UDCKPT_LAYOUT_HASH);
         return -1;
     }
     header = mapped;
@@ -58,7 +61,8 @@ static void unpack(uint64_t virtual, uint64_t real, uint64_t value, struct addre
 int address_table_find(int reverse, uint16_t lid, uint32_t qpn, struct address_entry *entry)
 {
     const uint64_t versionless = ((uint64_t)1 << UDCKPT_SLOT_VERSION_SHIFT) - 1;
-    uint64_t address = (uint64_t)lid << 24 | qpn, wanted = address | (uint64_t)UDCKPT_SLOT_VALID << UDCKPT_SLOT_STATE_SHIFT;
+    uint64_t address = (uint64_t)lid << 24 | qpn,
+             wanted = address | (uint64_t)UDCKPT_SLOT_VALID << UDCKPT_SLOT_STATE_SHIFT;
     const struct udckpt_table_slot *direction = directions[reverse != 0];
     if (!header)
         return 0;

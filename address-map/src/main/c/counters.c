@@ -6,7 +6,8 @@
 enum { LAST = UDCKPT_COUNTER_SLOTS - 1, HEADER = 4096 };
 
 static struct udckpt_counter_block alone[UDCKPT_COUNTER_SLOTS];
-/* A thread may register while a restart moves them; who moves them tells all that have registered by then (gate_refresh_counters). */
+/* A thread may register while a restart moves them; who moves them tells all that have registered by then
+ * (gate_refresh_counters). */
 static struct udckpt_counter_block *blocks = alone;
 static struct shared_file file;
 static uint32_t taken;
@@ -29,11 +30,15 @@ int counters_map(const char *directory, int rank, char *error, size_t size)
         return -1;
     const struct udckpt_counters_header *header = file.start;
     size_t place;
-    if (header->magic != UDCKPT_COUNTERS_MAGIC || header->layout_hash != UDCKPT_LAYOUT_HASH || !counters_place(header, rank, &place)) {
-        snprintf(error, size, "%s/counters is not a counters file of this build of udckpt with a place for rank %d", directory, rank);
+    if (header->magic != UDCKPT_COUNTERS_MAGIC || header->layout_hash != UDCKPT_LAYOUT_HASH ||
+        !counters_place(header, rank, &place)) {
+        snprintf(error, size, "%s/counters is not a counters file of this build of udckpt with a place for rank %d",
+                 directory, rank);
         return -1;
     }
-    __atomic_store_n(&blocks, (struct udckpt_counter_block *)((char *)file.start + HEADER) + place * UDCKPT_COUNTER_SLOTS, __ATOMIC_RELEASE);
+    __atomic_store_n(&blocks,
+                     (struct udckpt_counter_block *)((char *)file.start + HEADER) + place * UDCKPT_COUNTER_SLOTS,
+                     __ATOMIC_RELEASE);
     return 0;
 }
 

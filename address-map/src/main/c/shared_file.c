@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "shared_file.h"
+#include "common/system_calls.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,12 +19,13 @@ static void *map(const struct shared_file *old, int fd, size_t bytes, int protec
     return mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
 }
 
-int shared_file_map(struct shared_file *file, const char *directory, const char *name, int writable, char *error, size_t size)
+int shared_file_map(struct shared_file *file, const char *directory, const char *name, int writable, char *error,
+                    size_t size)
 {
     char path[256];
     struct stat status = {0};
     snprintf(path, sizeof path, "%s/%s", directory, name);
-    int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
+    int fd = system_open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW, 0);
     void *start = MAP_FAILED;
     if (fd >= 0 && fstat(fd, &status) == 0 && status.st_uid && status.st_uid != geteuid())
         errno = EACCES; /* whoever it belongs to could change it at any time */
@@ -34,7 +35,8 @@ int shared_file_map(struct shared_file *file, const char *directory, const char 
     if (fd >= 0)
         close(fd);
     if (start == MAP_FAILED) {
-        snprintf(error, size, "%s: %s", path, fd >= 0 && status.st_size < PAGE ? "shorter than its header" : strerror(saved));
+        snprintf(error, size, "%s: %s", path,
+                 fd >= 0 && status.st_size < PAGE ? "shorter than its header" : strerror(saved));
         return -1;
     }
     file->start = start;

@@ -2,7 +2,8 @@
  * hot: the same 64 entries again and again. all: all entries in random order, more than the second-level cache holds.
  * cold: entries in random order, each once, after everything was pushed out of the caches; memory: the same with a bare
  * read of one word in their place, which is what the machine takes for any line that is in no cache. Each look-up's key
- * depends on the answer of the one before, so that they cannot overlap. Prints nanoseconds: medians of several rounds. */
+ * depends on the answer of the one before, so that they cannot overlap. Prints nanoseconds: medians of several rounds.
+ */
 #include "address_table.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,8 @@ static double look_up(const struct key *from, size_t entries, size_t lookups)
     uint32_t missing = 0, last = 0;
     double start = now_ns();
     for (size_t i = 0, at = 0; i < lookups; i++, at = at + 1 == entries ? 0 : at + 1) {
-        const struct key *key = &from[at + (last & 0x80000000u)]; /* a real QPN has 24 bits: always 0, but only the answer tells */
+        const struct key *key =
+            &from[at + (last & 0x80000000u)]; /* a real QPN has 24 bits: always 0, but only the answer tells */
         missing += !address_table_find(0, key->lid, key->qpn, &entry);
         last = entry.real_qpn;
     }
@@ -139,7 +141,8 @@ int main(int argc, char **argv)
         all[round] = look_up(keys, count, count);
         hot[round] = look_up(keys, HOT_ENTRIES, HOT_LOOKUPS);
     }
-    printf("a look-up: hot %.1f ns, all in random order %.1f ns, cold %.1f ns (one read of memory that is in no cache: %.1f ns)\n",
+    printf("a look-up: hot %.1f ns, all in random order %.1f ns, cold %.1f ns (one read of memory that is in no cache: "
+           "%.1f ns)\n",
            median(hot), median(all), median(cold), median(memory));
     return 0;
 }

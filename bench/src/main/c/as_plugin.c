@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 {
     int (*program)(int, char **);
     void *plugin = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND) : NULL;
-    if (!plugin || !(program = (int (*)(int, char **)) dlsym(plugin, "main"))) {
+    if (!plugin || !(program = (int (*)(int, char **))dlsym(plugin, "main"))) {
         fprintf(stderr, "as_plugin: %s\n", argc > 1 ? dlerror() : "usage: as_plugin PROGRAM.so [ARGUMENT...]");
         return 64;
     }

@@ -31,7 +31,8 @@ static void warm_up(int peer)
 {
     char in[64];
     for (int i = 0; i < WARM_UP; i++)
-        MPI_Sendrecv(message, sizeof message, MPI_CHAR, peer, 1, in, sizeof in, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(message, sizeof message, MPI_CHAR, peer, 1, in, sizeof in, MPI_CHAR, peer, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
 }
 
 static _Atomic long *share(const char *path)

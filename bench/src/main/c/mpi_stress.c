@@ -24,9 +24,9 @@ struct options {
 struct stress {
     int rank, ranks;
     uint64_t iteration, checked;
-    uint64_t *out, *in;   /* RING_WORDS, or ranks x BLOCK_WORDS */
-    uint64_t *slots;      /* window made over our own memory: ranks x SLOT_WORDS, then a sum */
-    uint64_t *counters;   /* window allocated by MPI: a ticket and a sum */
+    uint64_t *out, *in; /* RING_WORDS, or ranks x BLOCK_WORDS */
+    uint64_t *slots;    /* window made over our own memory: ranks x SLOT_WORDS, then a sum */
+    uint64_t *counters; /* window allocated by MPI: a ticket and a sum */
     MPI_Win slots_window, counters_window;
 };
 
@@ -35,7 +35,8 @@ static void check(struct stress *s, const char *what, int peer, uint64_t index, 
     s->checked++;
     if (is == should)
         return;
-    printf("FAIL rank %d iteration %" PRIu64 ": %s from rank %d, word %" PRIu64 " is %016" PRIx64 ", not %016" PRIx64 "\n",
+    printf("FAIL rank %d iteration %" PRIu64 ": %s from rank %d, word %" PRIu64 " is %016" PRIx64 ", not %016" PRIx64
+           "\n",
            s->rank, s->iteration, what, peer, index, is, should);
     fflush(stdout);
     MPI_Abort(MPI_COMM_WORLD, 1);
@@ -107,11 +108,13 @@ static void fence(struct stress *s)
         uint64_t *slot = &s->out[peer * SLOT_WORDS];
         for (int i = 0; i < SLOT_WORDS; i++)
             slot[i] = payload_word(s->iteration, s->rank, peer, i);
-        MPI_Put(slot, SLOT_WORDS, MPI_UINT64_T, peer, (MPI_Aint)s->rank * SLOT_WORDS, SLOT_WORDS, MPI_UINT64_T, s->slots_window);
+        MPI_Put(slot, SLOT_WORDS, MPI_UINT64_T, peer, (MPI_Aint)s->rank * SLOT_WORDS, SLOT_WORDS, MPI_UINT64_T,
+                s->slots_window);
         MPI_Accumulate(&one, 1, MPI_UINT64_T, peer, sum_at, 1, MPI_UINT64_T, MPI_SUM, s->slots_window);
     }
     MPI_Win_fence(0, s->slots_window);
-    MPI_Get(back, SLOT_WORDS, MPI_UINT64_T, right, (MPI_Aint)s->rank * SLOT_WORDS, SLOT_WORDS, MPI_UINT64_T, s->slots_window);
+    MPI_Get(back, SLOT_WORDS, MPI_UINT64_T, right, (MPI_Aint)s->rank * SLOT_WORDS, SLOT_WORDS, MPI_UINT64_T,
+            s->slots_window);
     MPI_Win_fence(0, s->slots_window);
     for (int peer = 0; peer < s->ranks; peer++) {
         sum += payload_word(s->iteration, peer, 9, 0);
@@ -167,32 +170,42 @@ static void prepare(struct stress *s)
     s->out = words(message);
     s->in = words(message);
     s->slots = words(slots);
-    MPI_Win_create(s->slots, slots * sizeof(uint64_t), sizeof(uint64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &s->slots_window);
-    MPI_Win_allocate(2 * sizeof(uint64_t), sizeof(uint64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &s->counters, &s->counters_window);
+    MPI_Win_create(s->slots, slots * sizeof(uint64_t), sizeof(uint64_t), MPI_INFO_NULL, MPI_COMM_WORLD,
+                   &s->slots_window);
+    MPI_Win_allocate(2 * sizeof(uint64_t), sizeof(uint64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &s->counters,
+                     &s->counters_window);
 }
 
 /* The wall clock may jump at a restart; a duration that ends early or late is no error here. */
 static int goes_on(const struct stress *s, const struct options *o, time_t start)
 {
-    int more = (o->iterations == 0 || s->iteration < (uint64_t)o->iterations)
-               && (o->seconds == 0 || time(NULL) - start < o->seconds)
-               && (!o->finish_file || access(o->finish_file, F_OK) != 0);
+    int more = (o->iterations == 0 || s->iteration < (uint64_t)o->iterations) &&
+               (o->seconds == 0 || time(NULL) - start < o->seconds) &&
+               (!o->finish_file || access(o->finish_file, F_OK) != 0);
     MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return more;
 }
 
 static struct options parse(int argc, char **argv)
 {
-    static const struct option known[] = {{"iterations", 1, 0, 'i'}, {"seconds", 1, 0, 's'},
-                                          {"progress", 1, 0, 'p'}, {"finish-file", 1, 0, 'f'}, {0}};
+    static const struct option known[] = {
+        {"iterations", 1, 0, 'i'}, {"seconds", 1, 0, 's'}, {"progress", 1, 0, 'p'}, {"finish-file", 1, 0, 'f'}, {0}};
     struct options o = {.progress = 100};
     int which;
     while ((which = getopt_long(argc, argv, "", known, NULL)) != -1)
         switch (which) {
-        case 'i': o.iterations = number_option(optarg, 1, "--iterations"); break;
-        case 's': o.seconds = number_option(optarg, 1, "--seconds"); break;
-        case 'p': o.progress = number_option(optarg, 1, "--progress"); break;
-        case 'f': o.finish_file = optarg; break;
+        case 'i':
+            o.iterations = number_option(optarg, 1, "--iterations");
+            break;
+        case 's':
+            o.seconds = number_option(optarg, 1, "--seconds");
+            break;
+        case 'p':
+            o.progress = number_option(optarg, 1, "--progress");
+            break;
+        case 'f':
+            o.finish_file = optarg;
+            break;
         default:
             fputs("usage: mpi_stress [--iterations N] [--seconds N] [--finish-file FILE] [--progress N]\n", stderr);
             exit(64);

@@ -56,8 +56,11 @@ static void open_endpoint(struct bench *b, struct endpoint *e)
     e->send_cq = ibv_create_cq(b->context, 4 * BATCH, NULL, NULL, 0);
     e->recv_cq = ibv_create_cq(b->context, 4 * BATCH, NULL, NULL, 0);
     e->mr = ibv_reg_mr(b->pd, e->memory, sizeof e->memory, access);
-    struct ibv_qp_init_attr init = {.send_cq = e->send_cq, .recv_cq = e->recv_cq, .qp_type = IBV_QPT_RC,
-                                    .cap = {.max_send_wr = 2 * BATCH, .max_recv_wr = 2 * BATCH, .max_send_sge = 1, .max_recv_sge = 1}};
+    struct ibv_qp_init_attr init = {
+        .send_cq = e->send_cq,
+        .recv_cq = e->recv_cq,
+        .qp_type = IBV_QPT_RC,
+        .cap = {.max_send_wr = 2 * BATCH, .max_recv_wr = 2 * BATCH, .max_send_sge = 1, .max_recv_sge = 1}};
     if (!e->send_cq || !e->recv_cq || !e->mr || !(e->qp = ibv_create_qp(b->pd, &init)))
         die("ibv_create_qp");
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
@@ -67,14 +70,24 @@ static void open_endpoint(struct bench *b, struct endpoint *e)
 
 static void connect_to(struct bench *b, struct endpoint *e, const struct endpoint *peer)
 {
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = peer->qp->qp_num, .max_dest_rd_atomic = 1,
-                               .min_rnr_timer = 1, .ah_attr = {.dlid = b->lid, .port_num = 1},
-                               .timeout = 18, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 1};
-    if (ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                                        IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
+                               .path_mtu = IBV_MTU_1024,
+                               .dest_qp_num = peer->qp->qp_num,
+                               .max_dest_rd_atomic = 1,
+                               .min_rnr_timer = 1,
+                               .ah_attr = {.dlid = b->lid, .port_num = 1},
+                               .timeout = 18,
+                               .retry_cnt = 7,
+                               .rnr_retry = 7,
+                               .max_rd_atomic = 1};
+    if (ibv_modify_qp(e->qp, &attr,
+                      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                          IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
         die("ibv_modify_qp to RTR");
     attr.qp_state = IBV_QPS_RTS;
-    if (ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC))
+    if (ibv_modify_qp(e->qp, &attr,
+                      IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                          IBV_QP_MAX_QP_RD_ATOMIC))
         die("ibv_modify_qp to RTS");
 }
 
@@ -83,9 +96,13 @@ static inline __attribute__((always_inline)) void post_batch(struct bench *b, en
 {
     for (int i = 0; i < BATCH; i++) {
         struct ibv_sge sge = {(uintptr_t)b->from.memory + i * SIZE, SIZE, b->from.mr->lkey};
-        struct ibv_send_wr wr = {.wr_id = i, .sg_list = &sge, .num_sge = 1, .opcode = opcode,
+        struct ibv_send_wr wr = {.wr_id = i,
+                                 .sg_list = &sge,
+                                 .num_sge = 1,
+                                 .opcode = opcode,
                                  .send_flags = i == BATCH - 1 ? IBV_SEND_SIGNALED : 0,
-                                 .wr.rdma = {(uintptr_t)b->to.memory + i * SIZE, b->to.mr->rkey}}, *bad;
+                                 .wr.rdma = {(uintptr_t)b->to.memory + i * SIZE, b->to.mr->rkey}},
+                           *bad;
         if (ibv_post_send(b->from.qp, &wr, &bad))
             die("ibv_post_send");
     }
@@ -168,7 +185,8 @@ static void wait_for(struct bench *b, const char *file)
 int main(int argc, char **argv)
 {
     static const struct option known[] = {{"messages", 1, 0, 'm'}, {"after", 1, 0, 'a'}, {0}};
-    struct bench *b = calloc(1, sizeof *b); /* not static: the compiler would make other functions of those that are measured */
+    struct bench *b =
+        calloc(1, sizeof *b); /* not static: the compiler would make other functions of those that are measured */
     struct timespec start, end;
     const char *after = NULL;
     long messages = 16000;

@@ -6,10 +6,10 @@
  *
  * UDP: datagrams of the MTU, at most 64 without an answer, the receiver answers each eighth: what a reliable connection
  * cannot do without. `--poll send` waits for the send queue's completions alone, so that the engine takes the answers;
- * `both` polls the receive queue too, as message libraries do. --depth is how many messages are under way; with 1 each waits
- * for the one before it. --other: how often the process whose memory is written or read looks at its own queue, 0 being
- * never; what it is busy with meanwhile must not matter. One line a round: elapsed and processor time of each (of both processes), and their ratios; the
- * processor's is the steadier one on a machine that does other things too. */
+ * `both` polls the receive queue too, as message libraries do. --depth is how many messages are under way; with 1 each
+ * waits for the one before it. --other: how often the process whose memory is written or read looks at its own queue, 0
+ * being never; what it is busy with meanwhile must not matter. One line a round: elapsed and processor time of each (of
+ * both processes), and their ratios; the processor's is the steadier one on a machine that does other things too. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ struct address {
 
 struct side {
     bool sends;
-    int peer;          /* a stream socket to the other process */
+    int peer; /* a stream socket to the other process */
     int udp;
     char *memory;
     struct ibv_context *context;
@@ -168,24 +168,39 @@ static void open_rc(struct side *s, const struct options *o)
     s->send_cq = ibv_create_cq(s->context, 4 * QUEUE, NULL, NULL, 0);
     s->recv_cq = ibv_create_cq(s->context, 4 * QUEUE, NULL, NULL, 0);
     s->mr = s->pd ? ibv_reg_mr(s->pd, s->memory, o->size, access) : NULL;
-    struct ibv_qp_init_attr init = {.send_cq = s->send_cq, .recv_cq = s->recv_cq, .qp_type = IBV_QPT_RC,
-                                    .cap = {.max_send_wr = QUEUE, .max_recv_wr = QUEUE, .max_send_sge = 1, .max_recv_sge = 1}};
+    struct ibv_qp_init_attr init = {
+        .send_cq = s->send_cq,
+        .recv_cq = s->recv_cq,
+        .qp_type = IBV_QPT_RC,
+        .cap = {.max_send_wr = QUEUE, .max_recv_wr = QUEUE, .max_send_sge = 1, .max_recv_sge = 1}};
     if (!s->send_cq || !s->recv_cq || !s->mr || !(s->qp = ibv_create_qp(s->pd, &init)))
         die("ibv_create_qp");
     struct address own = {s->qp->qp_num, s->mr->rkey, (uintptr_t)s->memory, port.lid};
     tell(s, &own, sizeof own);
     hear(s, &s->other, sizeof s->other);
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = access, .path_mtu = mtu_code(o->mtu),
-                               .dest_qp_num = s->other.qpn, .max_dest_rd_atomic = 4, .min_rnr_timer = 1,
-                               .ah_attr = {.dlid = s->other.lid, .port_num = 1}, .timeout = 18, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 4};
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
+                               .port_num = 1,
+                               .qp_access_flags = access,
+                               .path_mtu = mtu_code(o->mtu),
+                               .dest_qp_num = s->other.qpn,
+                               .max_dest_rd_atomic = 4,
+                               .min_rnr_timer = 1,
+                               .ah_attr = {.dlid = s->other.lid, .port_num = 1},
+                               .timeout = 18,
+                               .retry_cnt = 7,
+                               .rnr_retry = 7,
+                               .max_rd_atomic = 4};
     if (ibv_modify_qp(s->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
         die("ibv_modify_qp to INIT");
     attr.qp_state = IBV_QPS_RTR;
-    if (ibv_modify_qp(s->qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                                        IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
+    if (ibv_modify_qp(s->qp, &attr,
+                      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                          IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
         die("ibv_modify_qp to RTR");
     attr.qp_state = IBV_QPS_RTS;
-    if (ibv_modify_qp(s->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC))
+    if (ibv_modify_qp(s->qp, &attr,
+                      IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                          IBV_QP_MAX_QP_RD_ATOMIC))
         die("ibv_modify_qp to RTS");
 }
 
@@ -207,8 +222,12 @@ static void send_rc(struct side *s, const struct options *o)
 {
     size_t posted = 0, done = 0;
     struct ibv_sge sge = {(uintptr_t)s->memory, (uint32_t)o->size, s->mr->lkey};
-    struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = o->how, .send_flags = IBV_SEND_SIGNALED,
-                             .wr.rdma = {s->other.memory, s->other.rkey}}, *bad;
+    struct ibv_send_wr wr = {.sg_list = &sge,
+                             .num_sge = 1,
+                             .opcode = o->how,
+                             .send_flags = IBV_SEND_SIGNALED,
+                             .wr.rdma = {s->other.memory, s->other.rkey}},
+                       *bad;
     while (done < o->messages) {
         for (; posted < o->messages && posted - done < o->depth; posted++)
             if (ibv_post_send(s->qp, &wr, &bad))
@@ -289,35 +308,65 @@ static void measure(struct side *s, const struct options *o)
     if (!s->sends)
         return;
     double megabytes = (double)o->size * (double)o->messages / 1e6;
-    printf("elapsed: udp %.0f MB/s, rc %.0f MB/s, %.3f ms a message, ratio %.2f   processor: udp %.2f, rc %.2f ms a MB, ratio %.2f\n",
-           megabytes / udp.elapsed, megabytes / rc.elapsed, rc.elapsed * 1e3 / (double)o->messages, rc.elapsed / udp.elapsed,
-           udp.processor * 1e3 / megabytes, rc.processor * 1e3 / megabytes, rc.processor / udp.processor);
+    printf("elapsed: udp %.0f MB/s, rc %.0f MB/s, %.3f ms a message, ratio %.2f   processor: udp %.2f, rc %.2f ms a "
+           "MB, ratio %.2f\n",
+           megabytes / udp.elapsed, megabytes / rc.elapsed, rc.elapsed * 1e3 / (double)o->messages,
+           rc.elapsed / udp.elapsed, udp.processor * 1e3 / megabytes, rc.processor * 1e3 / megabytes,
+           rc.processor / udp.processor);
     fflush(stdout);
 }
 
 static struct options parse(int argc, char **argv)
 {
-    static const struct option known[] = {{"size", 1, 0, 's'}, {"messages", 1, 0, 'm'}, {"mtu", 1, 0, 'u'}, {"rounds", 1, 0, 'r'},
-                                          {"how", 1, 0, 'h'}, {"depth", 1, 0, 'd'}, {"other", 1, 0, 'o'}, {"poll", 1, 0, 'p'}, {0}};
-    struct options o = {.size = 100000, .messages = 1000, .mtu = 4096, .depth = QUEUE, .rounds = 3, .how = IBV_WR_RDMA_WRITE, .both = true};
+    static const struct option known[] = {{"size", 1, 0, 's'},   {"messages", 1, 0, 'm'}, {"mtu", 1, 0, 'u'},
+                                          {"rounds", 1, 0, 'r'}, {"how", 1, 0, 'h'},      {"depth", 1, 0, 'd'},
+                                          {"other", 1, 0, 'o'},  {"poll", 1, 0, 'p'},     {0}};
+    struct options o = {.size = 100000,
+                        .messages = 1000,
+                        .mtu = 4096,
+                        .depth = QUEUE,
+                        .rounds = 3,
+                        .how = IBV_WR_RDMA_WRITE,
+                        .both = true};
     int which;
     bool wrong = false;
     while ((which = getopt_long(argc, argv, "", known, NULL)) != -1) {
         switch (which) {
-        case 's': o.size = strtoul(optarg, NULL, 10); break;
-        case 'm': o.messages = strtoul(optarg, NULL, 10); break;
-        case 'u': o.mtu = strtoul(optarg, NULL, 10); break;
-        case 'd': o.depth = strtoul(optarg, NULL, 10); break;
-        case 'o': o.other = atol(optarg); break;
-        case 'r': o.rounds = atoi(optarg); break;
-        case 'h': o.how = *optarg == 's' ? IBV_WR_SEND : *optarg == 'r' ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE; break;
-        case 'p': o.both = *optarg == 'b'; break;
-        default: wrong = true;
+        case 's':
+            o.size = strtoul(optarg, NULL, 10);
+            break;
+        case 'm':
+            o.messages = strtoul(optarg, NULL, 10);
+            break;
+        case 'u':
+            o.mtu = strtoul(optarg, NULL, 10);
+            break;
+        case 'd':
+            o.depth = strtoul(optarg, NULL, 10);
+            break;
+        case 'o':
+            o.other = atol(optarg);
+            break;
+        case 'r':
+            o.rounds = atoi(optarg);
+            break;
+        case 'h':
+            o.how = *optarg == 's' ? IBV_WR_SEND : *optarg == 'r' ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
+            break;
+        case 'p':
+            o.both = *optarg == 'b';
+            break;
+        default:
+            wrong = true;
         }
     }
-    if (wrong || !o.size || o.size > 1u << 30 || !o.messages || !o.depth || o.depth > QUEUE || o.rounds < 1 || o.other < 0 || o.other > 999999 || o.mtu < 256 || o.mtu > 4096 || o.mtu & (o.mtu - 1)) {
-        fprintf(stderr, "usage: rc_stream [--size BYTES] [--messages N] [--mtu 256|512|1024|2048|4096] [--rounds N] [--how write|send|read] "
-                        "[--poll send|both] [--depth 1-%d] [--other MICROSECONDS]\n", QUEUE);
+    if (wrong || !o.size || o.size > 1u << 30 || !o.messages || !o.depth || o.depth > QUEUE || o.rounds < 1 ||
+        o.other < 0 || o.other > 999999 || o.mtu < 256 || o.mtu > 4096 || o.mtu & (o.mtu - 1)) {
+        fprintf(stderr,
+                "usage: rc_stream [--size BYTES] [--messages N] [--mtu 256|512|1024|2048|4096] [--rounds N] [--how "
+                "write|send|read] "
+                "[--poll send|both] [--depth 1-%d] [--other MICROSECONDS]\n",
+                QUEUE);
         exit(64);
     }
     return o;

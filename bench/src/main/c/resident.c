@@ -1,12 +1,14 @@
-/* A process with memory and nothing else, for benchmarks of the image writer: no MPI, so that no rank polls while it waits.
+/* A process with memory and nothing else, for benchmarks of the image writer: no MPI, so that no rank polls while it
+ * waits.
  *
  *   resident MIB noise|numbers|matrix small|huge FINISH [BUSY]
  *
- * noise does not compress, numbers are what a smooth field looks like in double precision, matrix is a 27-point operator by rows as
- * HPCG holds it (values and column numbers). Once the memory is filled, some lines `fork US`: what forks of it take, bare; then `ready`.
- * Then it sleeps until FINISH exists, or with BUSY (microseconds) writes to one page after another in random order all the time and
- * prints every so often how many it has written, and when (microseconds): `pages N T` a line. SIGUSR1 makes it fork a child that only waits (for comparison: a
- * snapshot that nobody reads), SIGUSR2 ends the child. */
+ * noise does not compress, numbers are what a smooth field looks like in double precision, matrix is a 27-point
+ * operator by rows as HPCG holds it (values and column numbers). Once the memory is filled, some lines `fork US`: what
+ * forks of it take, bare; then `ready`. Then it sleeps until FINISH exists, or with BUSY (microseconds) writes to one
+ * page after another in random order all the time and prints every so often how many it has written, and when
+ * (microseconds): `pages N T` a line. SIGUSR1 makes it fork a child that only waits (for comparison: a snapshot that
+ * nobody reads), SIGUSR2 ends the child. */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -22,7 +24,10 @@
 #define PAGE 4096ul
 static volatile sig_atomic_t wanted;
 
-static void want(int signal) { wanted = signal; }
+static void want(int signal)
+{
+    wanted = signal;
+}
 
 static int64_t now_us(void)
 {
@@ -64,7 +69,8 @@ static void fill(char *memory, size_t bytes, const char *content)
     }
     for (size_t i = 0; i < bytes / 8; i++) {
         if (!strcmp(content, "numbers"))
-            ((double *)memory)[i] = (float)(sin(i * 1e-4) * cos(i * 3e-7)); /* single precision in double: the low half is mostly zero */
+            ((double *)memory)[i] =
+                (float)(sin(i * 1e-4) * cos(i * 3e-7)); /* single precision in double: the low half is mostly zero */
         else
             ((uint64_t *)memory)[i] = noise(&state);
     }
@@ -74,7 +80,8 @@ static void fill(char *memory, size_t bytes, const char *content)
 static pid_t hold(pid_t child)
 {
     if (wanted == SIGUSR1 && !child && !(child = fork())) {
-        for (;;) pause();
+        for (;;)
+            pause();
     }
     if (wanted == SIGUSR2 && child) {
         kill(child, SIGKILL);
@@ -85,15 +92,19 @@ static pid_t hold(pid_t child)
     return child;
 }
 
-/* What no checkpoint by a fork can be faster than: how long the process does not run for its page tables being copied. */
+/* What no checkpoint by a fork can be faster than: how long the process does not run for its page tables being copied.
+ */
 static void time_forks(void)
 {
     for (int i = 0; i < 5; i++) {
         int64_t begin = now_us();
         pid_t child = fork();
-        if (child == 0) for (;;) pause();
+        if (child == 0)
+            for (;;)
+                pause();
         int64_t end = now_us();
-        if (child < 0) return;
+        if (child < 0)
+            return;
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         printf("fork %ld\n", (long)(end - begin));
@@ -109,7 +120,8 @@ int main(int argc, char **argv)
     size_t bytes = (size_t)atol(argv[1]) << 20;
     long busy = argc > 5 ? atol(argv[5]) : 0;
     char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return 1;
+    if (memory == MAP_FAILED)
+        return 1;
     madvise(memory, bytes, strcmp(argv[3], "huge") ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     fill(memory, bytes, argv[2]);
     time_forks();
@@ -121,18 +133,21 @@ int main(int argc, char **argv)
     uint64_t written = 0, state = 88172645463325252u;
     int64_t next = now_us() + busy;
     while (access(argv[4], F_OK)) {
-        if (wanted) child = hold(child);
+        if (wanted)
+            child = hold(child);
         if (!busy) {
             usleep(20000);
             continue;
         }
-        for (int i = 0; i < 512; i++, written++) memory[noise(&state) % (bytes / PAGE) * PAGE + 8]++;
+        for (int i = 0; i < 512; i++, written++)
+            memory[noise(&state) % (bytes / PAGE) * PAGE + 8]++;
         if (now_us() >= next) {
             printf("pages %lu %lu\n", (unsigned long)written, (unsigned long)now_us());
             fflush(stdout);
             next += busy;
         }
     }
-    if (child) kill(child, SIGKILL);
+    if (child)
+        kill(child, SIGKILL);
     return 0;
 }

@@ -1,9 +1,9 @@
-/* An MPI program with memory to restore, for bench/restart: each rank holds MiB of noise, and looks at the clock all the
- * time. After a gap of more than half a second, which only a restart makes, it says when it ran again.
+/* An MPI program with memory to restore, for bench/restart: each rank holds MiB of noise, and looks at the clock all
+ * the time. After a gap of more than half a second, which only a restart makes, it says when it ran again.
  *
  * usage: restart_clock MiB DIRECTORY. Makes DIRECTORY/ready.RANK when its memory is filled, and DIRECTORY/resumed.RANK
- * (nanoseconds since 1970); ends when DIRECTORY/finish is there, with PASS if its memory is what it was. The ranks do not wait for each
- * other in between: a rank that waits spins, and two processors are few. */
+ * (nanoseconds since 1970); ends when DIRECTORY/finish is there, with PASS if its memory is what it was. The ranks do
+ * not wait for each other in between: a rank that waits spins, and two processors are few. */
 #include "ballast.h"
 #include <fcntl.h>
 #include <limits.h>

@@ -7,8 +7,8 @@
  *
  * One solve is --iterations steps towards a new right-hand side; --solves of them make the run,
  * so that it can last as long as a demonstration needs without CG running dry. While the file of
- * --brake exists, each solve starts a second late: a test holds the run back until it is done with
- * it, on a machine of any speed. */
+ * --brake exists, each solve starts --late ms late (a second): a test holds the run back until it
+ * is done with it, on a machine of any speed, and the processors are free meanwhile. */
 #include "ballast.h"
 #include "common.h"
 #include "payload.h"
@@ -21,6 +21,7 @@ struct options {
     int grid, iterations, solves;
     long ballast_mib;
     const char *brake;
+    int late_ms;
 };
 
 struct box {
@@ -228,11 +229,12 @@ static void solve(struct domain *d, const struct options *o, int number, struct 
     }
 }
 
-/* Rank 0 waits; the others wait for it in their first halo exchange. */
-static void brake(const struct domain *d, const char *file)
+/* Every rank sleeps for itself: one that waited for another in a halo exchange would poll. */
+static void brake(const char *file, int late_ms)
 {
-    for (int i = 0; d->rank == 0 && file && i < 20 && access(file, F_OK) == 0; i++)
-        usleep(50000);
+    enum { LOOK_MS = 50 };
+    for (int waited = 0; file && waited < late_ms && access(file, F_OK) == 0; waited += LOOK_MS)
+        usleep(1000 * LOOK_MS);
 }
 
 /* Of every bit of the solution and of the ballast, wrapped sums: the same in any order. */
@@ -253,19 +255,39 @@ static void say_checksum(const struct domain *d, const double *solution, const s
 
 static struct options parse(int argc, char **argv)
 {
-    static const struct option known[] = {{"grid", 1, 0, 'g'}, {"iterations", 1, 0, 'i'}, {"solves", 1, 0, 's'},
-                                          {"ballast", 1, 0, 'b'}, {"brake", 1, 0, 'k'}, {0}};
-    struct options o = {.grid = 24, .iterations = 50, .solves = 4};
+    static const struct option known[] = {{"grid", 1, 0, 'g'},
+                                          {"iterations", 1, 0, 'i'},
+                                          {"solves", 1, 0, 's'},
+                                          {"ballast", 1, 0, 'b'},
+                                          {"brake", 1, 0, 'k'},
+                                          {"late", 1, 0, 'l'},
+                                          {0}};
+    struct options o = {.grid = 24, .iterations = 50, .solves = 4, .late_ms = 1000};
     int which;
     while ((which = getopt_long(argc, argv, "", known, NULL)) != -1)
         switch (which) {
-        case 'g': o.grid = (int)number_option(optarg, 2, "--grid"); break;
-        case 'i': o.iterations = (int)number_option(optarg, 1, "--iterations"); break;
-        case 's': o.solves = (int)number_option(optarg, 1, "--solves"); break;
-        case 'b': o.ballast_mib = number_option(optarg, 0, "--ballast"); break;
-        case 'k': o.brake = optarg; break;
+        case 'g':
+            o.grid = (int)number_option(optarg, 2, "--grid");
+            break;
+        case 'i':
+            o.iterations = (int)number_option(optarg, 1, "--iterations");
+            break;
+        case 's':
+            o.solves = (int)number_option(optarg, 1, "--solves");
+            break;
+        case 'b':
+            o.ballast_mib = number_option(optarg, 0, "--ballast");
+            break;
+        case 'k':
+            o.brake = optarg;
+            break;
+        case 'l':
+            o.late_ms = (int)number_option(optarg, 1, "--late");
+            break;
         default:
-            fputs("usage: stencil_cg [--grid POINTS] [--iterations N] [--solves N] [--ballast MiB] [--brake FILE]\n", stderr);
+            fputs("usage: stencil_cg [--grid POINTS] [--iterations N] [--solves N] [--ballast MiB] [--brake FILE] "
+                  "[--late MS]\n",
+                  stderr);
             exit(64);
         }
     return o;
@@ -285,7 +307,7 @@ int main(int argc, char **argv)
         printf("stencil_cg: %d ranks as %dx%dx%d, %d^3 points each, %d solves of %d iterations, ballast %ld MiB\n",
                d.ranks, d.dims[0], d.dims[1], d.dims[2], o.grid, o.solves, o.iterations, o.ballast_mib);
     for (int number = 0; number < o.solves; number++) {
-        brake(&d, o.brake);
+        brake(o.brake, o.late_ms);
         solve(&d, &o, number, &f, &ballast);
     }
     say_checksum(&d, f.solution, &ballast);

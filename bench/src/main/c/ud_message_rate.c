@@ -6,9 +6,9 @@
  *   measured_send        post_send of one work request each
  *   measured_receive     post_recv and the poll_cq calls that find a completion
  *   measured_empty_poll  poll_cq of a completion queue with nothing in it
- * With --after FILE it begins when the file is there; what it sent before that, one batch, is not in what it prints. A restart
- * can come in between.
- * With --extended the first two are measured_extended_send and measured_extended_receive, by ibv_wr_* and ibv_next_poll. */
+ * With --after FILE it begins when the file is there; what it sent before that, one batch, is not in what it prints. A
+ * restart can come in between. With --extended the first two are measured_extended_send and measured_extended_receive,
+ * by ibv_wr_* and ibv_next_poll. */
 #include <getopt.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
@@ -89,10 +89,14 @@ static void open_endpoint(struct bench *b, struct endpoint *e)
         die("ibv_create_cq_ex");
     e->cq = ibv_cq_ex_to_cq(e->polled);
     e->mr = ibv_reg_mr(b->pd, e->memory, bytes, IBV_ACCESS_LOCAL_WRITE);
-    struct ibv_qp_init_attr_ex init = {.send_cq = e->cq, .recv_cq = e->cq, .qp_type = IBV_QPT_UD,
-                                    .cap = {.max_send_wr = 2 * BATCH, .max_recv_wr = 2 * BATCH, .max_send_sge = 1, .max_recv_sge = 1},
-                                       .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS, .pd = b->pd,
-                                       .send_ops_flags = IBV_QP_EX_WITH_SEND};
+    struct ibv_qp_init_attr_ex init = {
+        .send_cq = e->cq,
+        .recv_cq = e->cq,
+        .qp_type = IBV_QPT_UD,
+        .cap = {.max_send_wr = 2 * BATCH, .max_recv_wr = 2 * BATCH, .max_send_sge = 1, .max_recv_sge = 1},
+        .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+        .pd = b->pd,
+        .send_ops_flags = IBV_QP_EX_WITH_SEND};
     e->qp = ibv_create_qp_ex(b->context, &init);
     if (!e->mr || !e->qp)
         die("ibv_create_qp_ex");
@@ -117,9 +121,13 @@ __attribute__((noinline)) static void measured_send(struct bench *b)
     struct endpoint *from = &b->sender;
     for (int i = 0; i < BATCH; i++) {
         struct ibv_sge sge = {(uintptr_t)from->memory + i * b->options.size, b->options.size, from->mr->lkey};
-        struct ibv_send_wr wr = {.wr_id = i, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+        struct ibv_send_wr wr = {.wr_id = i,
+                                 .sg_list = &sge,
+                                 .num_sge = 1,
+                                 .opcode = IBV_WR_SEND,
                                  .send_flags = i == BATCH - 1 ? IBV_SEND_SIGNALED : 0,
-                                 .wr.ud = {b->ah, b->receiver.qp->qp_num, QKEY}}, *bad;
+                                 .wr.ud = {b->ah, b->receiver.qp->qp_num, QKEY}},
+                           *bad;
         if (ibv_post_send(from->qp, &wr, &bad))
             die("ibv_post_send");
     }
@@ -147,7 +155,8 @@ __attribute__((noinline)) static void post_receives(struct bench *b, int count)
 {
     struct endpoint *to = &b->receiver;
     for (int i = 0; i < count; i++) {
-        struct ibv_sge sge = {(uintptr_t)to->memory + i * (GRH_BYTES + b->options.size), GRH_BYTES + b->options.size, to->mr->lkey};
+        struct ibv_sge sge = {(uintptr_t)to->memory + i * (GRH_BYTES + b->options.size), GRH_BYTES + b->options.size,
+                              to->mr->lkey};
         struct ibv_recv_wr wr = {.wr_id = i, .sg_list = &sge, .num_sge = 1}, *bad;
         if (ibv_post_recv(to->qp, &wr, &bad))
             die("ibv_post_recv");
@@ -179,7 +188,8 @@ __attribute__((noinline)) static int measured_extended_receive(struct bench *b)
     if (ibv_start_poll(b->receiver.polled, &attr))
         return 0;
     do {
-        if (b->receiver.polled->status != IBV_WC_SUCCESS || ibv_wc_read_byte_len(b->receiver.polled) != GRH_BYTES + b->options.size ||
+        if (b->receiver.polled->status != IBV_WC_SUCCESS ||
+            ibv_wc_read_byte_len(b->receiver.polled) != GRH_BYTES + b->options.size ||
             ibv_wc_read_src_qp(b->receiver.polled) != b->sender.qp->qp_num)
             die("ibv_next_poll");
         got++;
@@ -231,19 +241,31 @@ static void wait_for(struct bench *b)
 
 static struct options parse(int argc, char **argv)
 {
-    static const struct option known[] = {{"messages", 1, 0, 'm'}, {"size", 1, 0, 's'}, {"empty-polls", 1, 0, 'e'}, {"extended", 0, 0, 'x'},
-                                          {"after", 1, 0, 'a'},    {0}};
+    static const struct option known[] = {{"messages", 1, 0, 'm'}, {"size", 1, 0, 's'},  {"empty-polls", 1, 0, 'e'},
+                                          {"extended", 0, 0, 'x'}, {"after", 1, 0, 'a'}, {0}};
     struct options o = {.messages = 16000, .size = 64, .empty_polls = 10000};
     int which;
     while ((which = getopt_long(argc, argv, "", known, NULL)) != -1)
         switch (which) {
-        case 'm': o.messages = atol(optarg); break;
-        case 's': o.size = atol(optarg); break;
-        case 'e': o.empty_polls = atol(optarg); break;
-        case 'x': o.extended = 1; break;
-        case 'a': o.after = optarg; break;
+        case 'm':
+            o.messages = atol(optarg);
+            break;
+        case 's':
+            o.size = atol(optarg);
+            break;
+        case 'e':
+            o.empty_polls = atol(optarg);
+            break;
+        case 'x':
+            o.extended = 1;
+            break;
+        case 'a':
+            o.after = optarg;
+            break;
         default:
-            fputs("usage: ud_message_rate [--messages N] [--size BYTES] [--empty-polls N] [--extended] [--after FILE]\n", stderr);
+            fputs(
+                "usage: ud_message_rate [--messages N] [--size BYTES] [--empty-polls N] [--extended] [--after FILE]\n",
+                stderr);
             exit(64);
         }
     if (o.messages < BATCH || o.messages % BATCH || o.size < 1 || o.size > 4096 || o.empty_polls < 0) {
@@ -272,7 +294,8 @@ int main(int argc, char **argv)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &busy_end);
     double seconds = (end.tv_sec - start.tv_sec) + (end.tv_nsec - start.tv_nsec) / 1e9;
     double busy = (busy_end.tv_sec - busy_start.tv_sec) * 1e9 + (busy_end.tv_nsec - busy_start.tv_nsec);
-    printf("sent %lu received %lu empty polls %lu, %.0f messages/s, %.0f ns of processor time each\n", (unsigned long)b.sent, (unsigned long)b.received,
-           (unsigned long)b.empty, b.received / seconds, busy / b.received);
+    printf("sent %lu received %lu empty polls %lu, %.0f messages/s, %.0f ns of processor time each\n",
+           (unsigned long)b.sent, (unsigned long)b.received, (unsigned long)b.empty, b.received / seconds,
+           busy / b.received);
     return 0;
 }

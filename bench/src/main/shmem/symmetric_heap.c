@@ -1,6 +1,6 @@
-/* An OpenSHMEM program for tests of process trees: rounds of one-sided puts and gets, atomics, waits and collectives on the
- * symmetric heap. Each round every element of a ring of blocks depends on what all PEs have put so far, so that a word which is
- * lost, doubled or stale shows in all later lines. Integers only: the lines are the same in every run.
+/* An OpenSHMEM program for tests of process trees: rounds of one-sided puts and gets, atomics, waits and collectives on
+ * the symmetric heap. Each round every element of a ring of blocks depends on what all PEs have put so far, so that a
+ * word which is lost, doubled or stale shows in all later lines. Integers only: the lines are the same in every run.
  *
  *   oshrun -n N symmetric_heap ROUNDS [BRAKE]      slower as long as the file BRAKE is there */
 #include <shmem.h>
@@ -22,7 +22,8 @@ static void fail(const char *what, int round)
     shmem_global_exit(1);
 }
 
-/* Each PE's block goes to its right neighbour, which waits for the flag that follows it, and looks at its left one by itself. */
+/* Each PE's block goes to its right neighbour, which waits for the flag that follows it, and looks at its left one by
+ * itself. */
 static void exchange(long long *mine, long long *arrived, long long *seen, long *flag, int round)
 {
     int me = shmem_my_pe(), all = shmem_n_pes(), right = (me + 1) % all, left = (me + all - 1) % all;
@@ -63,7 +64,8 @@ int main(int argc, char **argv)
         sync_sum[i] = SHMEM_SYNC_VALUE;
     for (int i = 0; i < SHMEM_BCAST_SYNC_SIZE; i++)
         sync_given[i] = SHMEM_SYNC_VALUE;
-    long long *mine = shmem_malloc(WORDS * sizeof *mine), *arrived = shmem_malloc(WORDS * sizeof *arrived), *seen = malloc(WORDS * sizeof *seen);
+    long long *mine = shmem_malloc(WORDS * sizeof *mine), *arrived = shmem_malloc(WORDS * sizeof *arrived),
+              *seen = malloc(WORDS * sizeof *seen);
     for (int i = 0; i < WORDS; i++)
         mine[i] = mix(i, shmem_my_pe());
     shmem_barrier_all();

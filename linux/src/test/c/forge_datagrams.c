@@ -1,10 +1,11 @@
-/* Sends datagrams with right headers into the soft fabric's ports of another user's job: what anybody can learn (which ports there are, from /proc/net/udp) or guess
- * (Q_Key, packet numbers) is right in them.
+/* Sends datagrams with right headers into the soft fabric's ports of another user's job: what anybody can learn (which
+ * ports there are, from /proc/net/udp) or guess (Q_Key, packet numbers) is right in them.
  *
- * usage: forge_datagrams UID BURSTS. Each burst goes to every port of the user's in 127.77.*, in the name of every other one: from sockets that are not bound
- * to those addresses, and in the name of the sockets that they are from. Prints how many datagrams that were; 1 when there was no port.
- *        forge_datagrams spoof NET BURSTS LID:QPN... From another host of the network, whose root may send from any address: to each of these, in the name
- * and from the address of each other one, with and without tags. */
+ * usage: forge_datagrams UID BURSTS. Each burst goes to every port of the user's in 127.77.*, in the name of every
+ * other one: from sockets that are not bound to those addresses, and in the name of the sockets that they are from.
+ * Prints how many datagrams that were; 1 when there was no port. forge_datagrams spoof NET BURSTS LID:QPN... From
+ * another host of the network, whose root may send from any address: to each of these, in the name and from the address
+ * of each other one, with and without tags. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <stdint.h>
@@ -58,8 +59,8 @@ static int find_ports(unsigned uid, struct port *ports)
     }
     while (count < MOST_PORTS && fgets(line, sizeof line, file)) {
         unsigned address, number, owner;
-        if (sscanf(line, " %*d: %8X:%4X %*X:%*X %*X %*X:%*X %*X:%*X %*X %u", &address, &number, &owner) == 3 && owner == uid &&
-            (ntohl(address) & 0xffff0000u) == fabric && number != RESERVED)
+        if (sscanf(line, " %*d: %8X:%4X %*X:%*X %*X %*X:%*X %*X:%*X %*X %u", &address, &number, &owner) == 3 &&
+            owner == uid && (ntohl(address) & 0xffff0000u) == fabric && number != RESERVED)
             ports[count++] = (struct port){(uint16_t)ntohl(address), (uint16_t)number};
     }
     fclose(file);
@@ -68,7 +69,8 @@ static int find_ports(unsigned uid, struct port *ports)
 
 static void deliver(int fd, struct port to, const void *bytes, size_t size)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(to.qpn), .sin_addr.s_addr = htonl(fabric | to.lid)};
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(to.qpn), .sin_addr.s_addr = htonl(fabric | to.lid)};
     sent += sendto(fd, bytes, size, 0, (struct sockaddr *)&address, sizeof address) > 0;
 }
 
@@ -95,9 +97,17 @@ static void fill(uint8_t *at)
 
 static void forge(int fd, struct port from, struct port to)
 {
-    struct datagram datagram = {.magic = htonl(tagged ? 0x55445431 : 0x55444631), .destination = htonl(to.qpn), .qkey = htonl(UCX_QKEY), .source = htonl(from.qpn), .lid = htons(from.lid),
-                                .pkey = 0xffff, .flags = (uint8_t)(rand() % 4)};
-    struct packet packet = {.magic = htonl(tagged ? 0x55444354 : 0x55444352), .destination = htonl(to.qpn), .source = htonl(from.qpn), .lid = htons(from.lid)};
+    struct datagram datagram = {.magic = htonl(tagged ? 0x55445431 : 0x55444631),
+                                .destination = htonl(to.qpn),
+                                .qkey = htonl(UCX_QKEY),
+                                .source = htonl(from.qpn),
+                                .lid = htons(from.lid),
+                                .pkey = 0xffff,
+                                .flags = (uint8_t)(rand() % 4)};
+    struct packet packet = {.magic = htonl(tagged ? 0x55444354 : 0x55444352),
+                            .destination = htonl(to.qpn),
+                            .source = htonl(from.qpn),
+                            .lid = htons(from.lid)};
     fill(datagram.payload);
     fill(packet.payload);
     deliver_tagged(fd, to, (uint8_t *)&datagram, sizeof datagram - PAYLOAD, sizeof datagram - (size_t)rand() % PAYLOAD);
@@ -105,7 +115,8 @@ static void forge(int fd, struct port from, struct port to)
         packet.opcode = (uint8_t)(rand() % 9);
         packet.flags = (uint8_t)(rand() % 16);
         packet.psn = htonl((base + number) & 0xffffff);
-        packet.key = htonl(packet.opcode == 8 ? 1u + (unsigned)rand() % 3 : (unsigned)rand()); /* of a NAK its code: the connection is to end */
+        packet.key = htonl(packet.opcode == 8 ? 1u + (unsigned)rand() % 3
+                                              : (unsigned)rand()); /* of a NAK its code: the connection is to end */
         packet.length = htonl((unsigned)rand() % PAYLOAD);
         deliver_tagged(fd, to, (uint8_t *)&packet, sizeof packet - PAYLOAD, sizeof packet - (size_t)rand() % PAYLOAD);
     }
@@ -117,7 +128,8 @@ static int own_socket(struct port *own)
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
     for (int tries = 0; tries < 1000; tries++) {
         *own = (struct port){(uint16_t)(0xa001 + rand() % 0x1000), (uint16_t)(1024 + rand() % 60000)};
-        struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(own->qpn), .sin_addr.s_addr = htonl(fabric | own->lid)};
+        struct sockaddr_in address = {
+            .sin_family = AF_INET, .sin_port = htons(own->qpn), .sin_addr.s_addr = htonl(fabric | own->lid)};
         if (!bind(fd, (struct sockaddr *)&address, sizeof address))
             return fd;
     }
@@ -128,8 +140,10 @@ static int own_socket(struct port *own)
 static int socket_at(struct port port)
 {
     int fd = socket(AF_INET, SOCK_DGRAM, 0), one = 1;
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port.qpn), .sin_addr.s_addr = htonl(fabric | port.lid)};
-    if (fd < 0 || setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &one, sizeof one) || bind(fd, (struct sockaddr *)&address, sizeof address)) {
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port.qpn), .sin_addr.s_addr = htonl(fabric | port.lid)};
+    if (fd < 0 || setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &one, sizeof one) ||
+        bind(fd, (struct sockaddr *)&address, sizeof address)) {
         perror("a socket at somebody else's address");
         exit(2);
     }

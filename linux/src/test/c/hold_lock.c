@@ -1,5 +1,5 @@
-// The stranger who locks what others need: takes every kind of lock on a file or directory that he can open, makes the file
-// for everybody where it is not there, and holds on until his standard input ends.
+// The stranger who locks what others need: takes every kind of lock on a file or directory that he can open, makes the
+// file for everybody where it is not there, and holds on until his standard input ends.
 //
 //   hold_lock PATH
 //
@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     if (argc != 2) {
         fprintf(stderr, "usage: hold_lock PATH\n");
         return 64;

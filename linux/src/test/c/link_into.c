@@ -1,5 +1,5 @@
-// The stranger's half of an attack on files that are made and then opened again by their name: as soon as a name that begins
-// with PREFIX comes into his directory, it is replaced by a symbolic link to a file of the victim's.
+// The stranger's half of an attack on files that are made and then opened again by their name: as soon as a name that
+// begins with PREFIX comes into his directory, it is replaced by a symbolic link to a file of the victim's.
 //
 //   link_into SECONDS DIRECTORY PREFIX TARGET
 //
@@ -16,14 +16,16 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now(void) {
+static double now(void)
+{
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec + t.tv_nsec / 1e9;
 }
 
 // Replaces one name; returns whether it is a link now.
-static int replace(const char *directory, const char *name, const char *target) {
+static int replace(const char *directory, const char *name, const char *target)
+{
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
         return 0;
@@ -31,7 +33,8 @@ static int replace(const char *directory, const char *name, const char *target) 
     return symlink(target, path) == 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     if (argc != 5) {
         fprintf(stderr, "usage: link_into SECONDS DIRECTORY PREFIX TARGET\n");
         return 64;

@@ -1,5 +1,5 @@
-// The stranger's half of a race: as soon as somebody makes NAME in DIRECTORY, it becomes a symbolic link to TARGET instead,
-// until his standard input ends.
+// The stranger's half of a race: as soon as somebody makes NAME in DIRECTORY, it becomes a symbolic link to TARGET
+// instead, until his standard input ends.
 //
 //   replace_name DIRECTORY NAME TARGET
 //
@@ -11,7 +11,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     if (argc != 4 || chdir(argv[1])) {
         fprintf(stderr, "usage: replace_name DIRECTORY NAME TARGET\n");
         return 64;
@@ -34,7 +35,8 @@ int main(int argc, char **argv) {
         ssize_t n = read(events, buffer, sizeof buffer);
         for (char *at = buffer; n > 0 && at < buffer + n;) {
             struct inotify_event *event = (struct inotify_event *)at;
-            if (event->len && !strcmp(event->name, argv[2]) && !symlink(argv[3], "evil-link") && !rename("evil-link", argv[2]))
+            if (event->len && !strcmp(event->name, argv[2]) && !symlink(argv[3], "evil-link") &&
+                !rename("evil-link", argv[2]))
                 times++;
             at += sizeof *event + event->len;
         }

@@ -12,7 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     if (argc != 2) {
         fprintf(stderr, "usage: serve_socket NAME\n");
         return 64;

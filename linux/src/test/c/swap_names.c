@@ -2,8 +2,8 @@
 //
 //   swap_names SECONDS NAME OTHER [DIRECTORY]
 //
-// With DIRECTORY each exchange waits for something to happen in it (inotify(7)), so that it falls between the look and the
-// use of whoever works there. Prints the number of exchanges when it ends.
+// With DIRECTORY each exchange waits for something to happen in it (inotify(7)), so that it falls between the look and
+// the use of whoever works there. Prints the number of exchanges when it ends.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now(void) {
+static double now(void)
+{
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     if (argc < 4) {
         fprintf(stderr, "usage: swap_names SECONDS NAME OTHER [DIRECTORY]\n");
         return 64;

@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int take(const char *name, const char *target) {
+static int take(const char *name, const char *target)
+{
     if (strcmp(target, "-"))
         return symlink(target, name) == 0;
     int fd = open(name, O_RDWR | O_CREAT | O_EXCL, 0666);
@@ -25,7 +26,8 @@ static int take(const char *name, const char *target) {
     return 1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     if (argc != 4) {
         fprintf(stderr, "usage: take_name NAME TARGET DIRECTORY\n");
         return 64;

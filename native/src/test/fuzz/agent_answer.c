@@ -1,14 +1,16 @@
 /* What an agent answers to a process's requests; the first byte says to which. */
 /* links: libudckpt */
 #include "fuzz.h"
-#include "control.h"
 #include "udckpt_layout.h"
+#include "agent-client/control.h"
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-void control_log(const char *format, ...) {}
+void control_log(const char *format, ...)
+{
+}
 
 enum { MOST = 60000 };
 
@@ -24,7 +26,8 @@ static void *serve(void *nothing)
         int fd = accept(listener, NULL, NULL);
         NEED(fd >= 0);
         char bytes[4096];
-        if (send(fd, answer, answer_size, MSG_NOSIGNAL) < 0) { } /* it has hung up already, after fewer bytes */
+        if (send(fd, answer, answer_size, MSG_NOSIGNAL) < 0) {
+        } /* it has hung up already, after fewer bytes */
         shutdown(fd, SHUT_WR);
         while (recv(fd, bytes, sizeof bytes, 0) > 0)
             ;
@@ -71,17 +74,39 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct udckpt_msg_cm_bind port = {0};
     struct udckpt_msg_located place;
     switch (bytes[0] % 11) {
-    case 0: request_register(&message); break;
-    case 1: request_unregister(&message); break;
-    case 2: request_resolve(1, 2, 3); break;
-    case 3: request_host(0, 1, gids, 2); break;
-    case 4: request_find_host(0, gids, &number); break;
-    case 5: request_peer_keys(1); break;
-    case 6: request_tell_key(1, 2); break;
-    case 7: request_find_key(1, 2, &key); break;
-    case 8: request_locate(&place); break;
-    case 9: request_cm_find(&port); break;
-    default: request_cm_bind(&port); request_cm_unbind(&port);
+    case 0:
+        request_register(&message);
+        break;
+    case 1:
+        request_unregister(&message);
+        break;
+    case 2:
+        request_resolve(1, 2, 3);
+        break;
+    case 3:
+        request_host(0, 1, gids, 2);
+        break;
+    case 4:
+        request_find_host(0, gids, &number);
+        break;
+    case 5:
+        request_peer_keys(1);
+        break;
+    case 6:
+        request_tell_key(1, 2);
+        break;
+    case 7:
+        request_find_key(1, 2, &key);
+        break;
+    case 8:
+        request_locate(&place);
+        break;
+    case 9:
+        request_cm_find(&port);
+        break;
+    default:
+        request_cm_bind(&port);
+        request_cm_unbind(&port);
     }
     request_close();
     return 0;

@@ -1,8 +1,8 @@
-/* Messages of rdma_cm to a process that listens, has asked, has been asked, and is connected: as another process sends them to its service queue pair, whose
- * key is no secret. Each begins with a byte that says whose answer it is. */
+/* Messages of rdma_cm to a process that listens, has asked, has been asked, and is connected: as another process sends
+ * them to its service queue pair, whose key is no secret. Each begins with a byte that says whose answer it is. */
 /* links: libudckpt */
 #include "fuzz_verbs.h"
-#include "cm.h"
+#include "connection-manager/cm.h"
 
 enum { IDS = 6 };
 
@@ -52,8 +52,10 @@ static void see_events(void)
     while (!rdma_get_cm_event(channel, &event)) {
         /* What a program reads. */
         uint8_t seen = 0;
-        const uint8_t *data = event->id->ps == RDMA_PS_UDP ? event->param.ud.private_data : event->param.conn.private_data;
-        unsigned length = event->id->ps == RDMA_PS_UDP ? event->param.ud.private_data_len : event->param.conn.private_data_len;
+        const uint8_t *data =
+            event->id->ps == RDMA_PS_UDP ? event->param.ud.private_data : event->param.conn.private_data;
+        unsigned length =
+            event->id->ps == RDMA_PS_UDP ? event->param.ud.private_data_len : event->param.conn.private_data_len;
         for (unsigned i = 0; data && i < length; i++)
             seen ^= data[i];
         __asm__ volatile("" : : "r"(seen));
@@ -68,7 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         prepare();
     pthread_mutex_lock(&cm_mutex);
     enum rdma_port_space space = take_u8(&input) & 1 ? RDMA_PS_UDP : RDMA_PS_TCP;
-    static const enum cm_state states[IDS] = {CM_LISTENING, CM_CONNECTING, CM_ACCEPTED, CM_RESPONDED, CM_CONNECTED, CM_CLOSING};
+    static const enum cm_state states[IDS] = {CM_LISTENING, CM_CONNECTING, CM_ACCEPTED,
+                                              CM_RESPONDED, CM_CONNECTED,  CM_CLOSING};
     for (int i = 0; i < IDS; i++)
         own[i] = make(space, states[i], 100 + i);
     while (input.left) {

@@ -1,18 +1,18 @@
-/* The command line of pid 1, which may be any program's: where a process looks for the agent of its life. */
+/* The command line of pid 1, which may be any program's: where a process looks for the agent of its incarnation. */
 #include "fuzz.h"
-#include <fcntl.h>
+#include "common/system_calls.h"
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int fuzz_open(const char *path, int flags);
-#define open fuzz_open
-#include "../../main/c/control_directory.c"
-#undef open
+static int fuzz_open(const char *path, int flags, mode_t mode);
+#define system_open fuzz_open
+#include "../../main/c/agent-client/control_directory.c"
+#undef system_open
 
 static const uint8_t *text;
 static size_t text_size;
 
-static int fuzz_open(const char *path, int flags)
+static int fuzz_open(const char *path, int flags, mode_t mode)
 {
     int fd = memfd_create("cmdline", 0);
     NEED(fd >= 0 && write(fd, text, text_size) == (ssize_t)text_size && lseek(fd, 0, SEEK_SET) == 0);

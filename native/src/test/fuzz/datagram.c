@@ -1,7 +1,8 @@
-/* Datagrams to a UD queue pair, with its qkey and number, as any program that reaches the port can send them: header, payload, and what is posted for it. */
+/* Datagrams to a UD queue pair, with its qkey and number, as any program that reaches the port can send them: header,
+ * payload, and what is posted for it. */
 /* links: libudckpt */
 #include "fuzz_verbs.h"
-#include "soft_wire.h"
+#include "soft-fabric/soft_wire.h"
 
 #ifndef TAGGED
 #define TAGGED 0
@@ -30,7 +31,8 @@ static void prepare(void)
     NEED(own.pd = ibv_alloc_pd(own.context));
     NEED(own.cq = ibv_create_cq(own.context, 64, NULL, NULL, 0));
     NEED(own.mr = ibv_reg_mr(own.pd, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE));
-    struct ibv_qp_init_attr init = {.send_cq = own.cq, .recv_cq = own.cq, .qp_type = IBV_QPT_UD, .cap = {1, RECEIVES, 1, 4, 0}};
+    struct ibv_qp_init_attr init = {
+        .send_cq = own.cq, .recv_cq = own.cq, .qp_type = IBV_QPT_UD, .cap = {1, RECEIVES, 1, 4, 0}};
     NEED(own.qp = ibv_create_qp(own.pd, &init));
     own.peer = peer_socket(own.lid, &own.peer_qpn);
 }
@@ -58,7 +60,8 @@ static void post_receive(struct input *input)
     int pieces = take_u8(input) % 5;
     for (int i = 0; i < pieces; i++) {
         uint16_t length = take_u16(input);
-        sge[i] = (struct ibv_sge){(uintptr_t)memory + i * 4096u, length % 4097u, own.mr->lkey + (length >> 15 & length >> 14 & length >> 13 & 1)};
+        sge[i] = (struct ibv_sge){(uintptr_t)memory + i * 4096u, length % 4097u,
+                                  own.mr->lkey + (length >> 15 & length >> 14 & length >> 13 & 1)};
     }
     struct ibv_recv_wr wr = {.wr_id = 7, .sg_list = sge, .num_sge = pieces}, *bad;
     ibv_post_recv(own.qp, &wr, &bad);
@@ -69,7 +72,8 @@ struct packet {
     uint8_t payload[SOFT_MTU + 64 + sizeof(struct soft_tag)]; /* behind the tag, where there is one */
 };
 
-/* Moves the payload behind a tag, which is right unless the last bit says otherwise, with a counter that goes up, stays, or comes again. Returns its bytes. */
+/* Moves the payload behind a tag, which is right unless the last bit says otherwise, with a counter that goes up,
+ * stays, or comes again. Returns its bytes. */
 static size_t tag(struct packet *packet, size_t length, uint8_t how)
 {
     static uint64_t counter;

@@ -1,4 +1,5 @@
-/* What the fuzz targets share: an input that is taken piece by piece. A target reads no byte behind its end: what is asked for beyond it is 0. */
+/* What the fuzz targets share: an input that is taken piece by piece. A target reads no byte behind its end: what is
+ * asked for beyond it is 0. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -38,10 +39,10 @@ static inline uint16_t take_u16(struct input *input)
 }
 
 /* A target's own preparation must work. */
-#define NEED(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);              \
-            abort();                                                                               \
-        }                                                                                          \
+#define NEED(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
+            abort(); \
+        } \
     } while (0)

@@ -1,4 +1,5 @@
-/* fuzz_replay FILE...: gives a fuzz target each of the files, and some changes of each, in the place of libFuzzer. A sanitizer ends it at the first finding. */
+/* fuzz_replay FILE...: gives a fuzz target each of the files, and some changes of each, in the place of libFuzzer. A
+ * sanitizer ends it at the first finding. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

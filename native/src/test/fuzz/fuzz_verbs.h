@@ -1,14 +1,16 @@
 /* A process with a soft device and no agent, and a socket in the place of a peer, for targets that read packets. */
 #pragma once
 #include "fuzz.h"
-#include "soft_config.h"
-#include "soft_socket.h"
+#include "soft-fabric/soft_config.h"
+#include "soft-fabric/soft_socket.h"
 #include <infiniband/verbs.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 /* Says nothing: some inputs make the library say a lot. */
-void control_log(const char *format, ...) {}
+void control_log(const char *format, ...)
+{
+}
 
 /* Another address for each process: several targets may run at a time, and tests beside them. */
 static inline struct ibv_context *open_device(void)
@@ -48,7 +50,9 @@ static inline int peer_socket(uint16_t lid, uint32_t *qpn)
 
 static inline void send_packet(int fd, uint16_t lid, uint32_t qpn, const void *packet, size_t size)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)qpn), .sin_addr.s_addr = soft_host(soft_config()->network, lid)};
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)qpn),
+                             .sin_addr.s_addr = soft_host(soft_config()->network, lid)};
     NEED(sendto(fd, packet, size, 0, (struct sockaddr *)&to, sizeof to) == (ssize_t)size);
 }
 

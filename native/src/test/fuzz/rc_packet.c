@@ -1,9 +1,10 @@
-/* Packets to a connection, reliable or not, from its peer, while it has receives, sends, reads and atomics of its own under way. Each step begins with a byte: 0 a packet,
- * 1 a receive is posted, 2 a request is posted, 3 the queues are polled. */
+/* Packets to a connection, reliable or not, from its peer, while it has receives, sends, reads and atomics of its own
+ * under way. Each step begins with a byte: 0 a packet, 1 a receive is posted, 2 a request is posted, 3 the queues are
+ * polled. */
 /* links: libudckpt */
 #include "fuzz_verbs.h"
-#include "soft_rc_wire.h"
-#include "soft_wire.h"
+#include "soft-fabric/soft_rc_wire.h"
+#include "soft-fabric/soft_wire.h"
 
 enum { MEMORY = 65536, DEPTH = 16 };
 
@@ -26,10 +27,12 @@ static void prepare(void)
     own.lid = lid_of(own.context);
     NEED(own.pd = ibv_alloc_pd(own.context));
     NEED(own.cq = ibv_create_cq(own.context, 256, NULL, NULL, 0));
-    NEED(own.mr = ibv_reg_mr(own.pd, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
-                                                                      IBV_ACCESS_MW_BIND));
+    NEED(own.mr = ibv_reg_mr(own.pd, memory, sizeof memory,
+                             IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                                 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND));
     NEED(own.window = ibv_alloc_mw(own.pd, IBV_MW_TYPE_2));
-    struct ibv_qp_init_attr init = {.send_cq = own.cq, .recv_cq = own.cq, .qp_type = IBV_QPT_RC, .cap = {DEPTH, DEPTH, 2, 2, 16}};
+    struct ibv_qp_init_attr init = {
+        .send_cq = own.cq, .recv_cq = own.cq, .qp_type = IBV_QPT_RC, .cap = {DEPTH, DEPTH, 2, 2, 16}};
     NEED(own.both[0] = ibv_create_qp(own.pd, &init));
     init.qp_type = IBV_QPT_UC;
     NEED(own.both[1] = ibv_create_qp(own.pd, &init));
@@ -48,9 +51,13 @@ static void bind_window(void)
 {
     NEED(!ibv_dealloc_mw(own.window)); /* what an earlier input had bound */
     NEED(own.window = ibv_alloc_mw(own.pd, IBV_MW_TYPE_2));
-    struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
-                             .bind_mw = {.mw = own.window, .rkey = ibv_inc_rkey(own.window->rkey),
-                                         .bind_info = {own.mr, (uintptr_t)memory, 4096, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ}}}, *bad;
+    struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW,
+                             .send_flags = IBV_SEND_SIGNALED,
+                             .bind_mw = {.mw = own.window,
+                                         .rkey = ibv_inc_rkey(own.window->rkey),
+                                         .bind_info = {own.mr, (uintptr_t)memory, 4096,
+                                                       IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ}}},
+                       *bad;
     NEED(!ibv_post_send(own.qp, &wr, &bad));
     own.window->rkey = wr.bind_mw.rkey;
 }
@@ -67,10 +74,16 @@ static void connect_anew(uint8_t choice)
     drop_answers(own.peer);
     attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = choice & 15u};
     NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
-    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = own.peer_qpn, .min_rnr_timer = 1, .max_dest_rd_atomic = 4,
+    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
+                                .path_mtu = IBV_MTU_1024,
+                                .dest_qp_num = own.peer_qpn,
+                                .min_rnr_timer = 1,
+                                .max_dest_rd_atomic = 4,
                                 .ah_attr = {.dlid = own.lid, .port_num = 1}};
-    NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | answers));
-    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 1, .rnr_retry = 1, .max_rd_atomic = 4};
+    NEED(!ibv_modify_qp(own.qp, &attr,
+                        IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | answers));
+    attr = (struct ibv_qp_attr){
+        .qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 1, .rnr_retry = 1, .max_rd_atomic = 4};
     NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | times));
     if (choice >> 5 & 1)
         bind_window();
@@ -93,10 +106,16 @@ static void post_receive(struct input *input)
 
 static void post_request(struct input *input)
 {
-    static const enum ibv_wr_opcode opcodes[] = {IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ,
-                                                 IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD};
+    static const enum ibv_wr_opcode opcodes[] = {
+        IBV_WR_SEND,      IBV_WR_SEND_WITH_IMM,      IBV_WR_RDMA_WRITE,          IBV_WR_RDMA_WRITE_WITH_IMM,
+        IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD};
     struct ibv_sge sge = somewhere(input);
-    struct ibv_send_wr wr = {.wr_id = 9, .sg_list = &sge, .num_sge = 1, .opcode = opcodes[take_u8(input) % 7], .send_flags = IBV_SEND_SIGNALED}, *bad;
+    struct ibv_send_wr wr = {.wr_id = 9,
+                             .sg_list = &sge,
+                             .num_sge = 1,
+                             .opcode = opcodes[take_u8(input) % 7],
+                             .send_flags = IBV_SEND_SIGNALED},
+                       *bad;
     if (wr.opcode >= IBV_WR_ATOMIC_CMP_AND_SWP) {
         sge.length = 8;
         wr.wr.atomic.remote_addr = (uintptr_t)memory;
@@ -141,10 +160,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     connect_anew(take_u8(&input));
     while (input.left) {
         switch (take_u8(&input) % 4) {
-        case 0: packet(&input); break;
-        case 1: post_receive(&input); break;
-        case 2: post_request(&input); break;
-        default: poll_all();
+        case 0:
+            packet(&input);
+            break;
+        case 1:
+            post_receive(&input);
+            break;
+        case 2:
+            post_request(&input);
+            break;
+        default:
+            poll_all();
         }
     }
     poll_all();

@@ -1,15 +1,18 @@
-/* The files that all processes of a job share, as one of them may have left them: {u16 table, u16 counters, u16 keys: bytes of each head}, then the heads. */
+/* The files that all processes of a job share, as one of them may have left them: {u16 table, u16 counters, u16 keys:
+ * bytes of each head}, then the heads. */
 /* links: libudckpt */
-#include "fuzz.h"
 #include "address_table.h"
-#include "control.h"
 #include "counters.h"
-#include "rc_keys.h"
+#include "fuzz.h"
 #include "udckpt_layout.h"
+#include "agent-client/control.h"
+#include "memory/keys_file.h"
 #include <fcntl.h>
 #include <unistd.h>
 
-void control_log(const char *format, ...) {}
+void control_log(const char *format, ...)
+{
+}
 
 static char directory[] = "/dev/shm/fuzz.XXXXXX";
 
@@ -75,9 +78,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         counters_claim(&slot, &shared)->ud_sends++;
         counters_release(slot);
     }
-    const struct rc_peer_keys *keys = rc_keys_of(1);
+    const struct peer_keys *keys = keys_file_of(1);
     for (unsigned i = 0; keys && i < 4; i++)
-        rc_real_key(keys, take_u16(&input));
-    rc_keys_forget();
+        keys_file_real_key(keys, take_u16(&input));
+    keys_file_forget();
     return 0;
 }

@@ -1,5 +1,5 @@
-/* AES-256-GMAC over what a snapshot writes: the tags of an image's blocks (docs/reference/image-format.md). Nothing here takes a lock or memory
- * of the C library; all state is the caller's, on its stack. */
+/* AES-256-GMAC over what a snapshot writes: the tags of an image's blocks (docs/reference/image-format.md). Nothing
+ * here takes a lock or memory of the C library; all state is the caller's, on its stack. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,8 @@ struct ghash {
     uint64_t bytes;
 };
 
-/* Bits of the widest registers in which this processor can: 512, 128; 0: in none (before 2010). Asks it anew each time: after a restart it may be another one. */
+/* Bits of the widest registers in which this processor can: 512, 128; 0: in none (before 2010). Asks it anew each time:
+ * after a restart it may be another one. */
 int ghash_width(void);
 /* key: the hash key, AES of 16 zeros: 16 bytes. */
 void ghash_begin(struct ghash *hash, const unsigned char *key);

@@ -1,12 +1,13 @@
-/* What a snapshot does: it writes its own memory to the image. The bytes are looked at where they are, and pass the processor
- * once, instead of first being copied to the agent through /proc/PID/mem.
+/* What a snapshot does: it writes its own memory to the image. The bytes are looked at where they are, and pass the
+ * processor once, instead of first being copied to the agent through /proc/PID/mem.
  *
- * The capture starts udckpt_snapshot_writer_2 in a snapshot that stands still (SnapshotWriter.java): one thread, all signals
- * blocked, no descriptors but those that it is given, a stack of its own. Nothing here takes a lock or memory of the C library,
- * whose state is that of a process stopped anywhere. It ends by being killed. */
+ * The capture starts udckpt_snapshot_writer_2 in a snapshot that stands still (SnapshotWriter.java): one thread, all
+ * signals blocked, no descriptors but those that it is given, a stack of its own. Nothing here takes a lock or memory
+ * of the C library, whose state is that of a process stopped anywhere. It ends by being killed. */
 #include <stddef.h>
 
-/* A program may have a memcpy of its own, which does more than copy (a sanitizer's): what is compiled here calls ours. */
+/* A program may have a memcpy of its own, which does more than copy (a sanitizer's): what is compiled here calls ours.
+ */
 void *memcpy(void *to, const void *from, size_t length) __asm__("udckpt_snapshot_copy");
 
 #define XXH_INLINE_ALL
@@ -28,29 +29,37 @@ void *memcpy(void *to, const void *from, size_t length) __asm__("udckpt_snapshot
 /* So much is hashed, and then written, that it is still in the processor's second-level cache. */
 enum { PAGE = 4096, PIECE = 32 * PAGE };
 
-/* Of most pages one word is looked at, which is in no cache, and neither is its translation: so many bytes ahead they are asked for. */
+/* Of most pages one word is looked at, which is in no cache, and neither is its translation: so many bytes ahead they
+ * are asked for. */
 enum { AHEAD = 8 * PAGE };
 
-static long system_call(long number, long a, long b, long c, long d, long e, long f) {
+static long system_call(long number, long a, long b, long c, long d, long e, long f)
+{
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
     register long r9 __asm__("r9") = f;
     long result;
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
     return result;
 }
 
-__attribute__((visibility("hidden"))) void *memcpy(void *to, const void *from, size_t length) {
+__attribute__((visibility("hidden"))) void *memcpy(void *to, const void *from, size_t length)
+{
     void *result = to;
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(length) : : "memory");
     return result;
 }
 
-static const struct udckpt_snapshot_run *runs_of(const struct udckpt_snapshot_order *order) {
+static const struct udckpt_snapshot_run *runs_of(const struct udckpt_snapshot_order *order)
+{
     return (const struct udckpt_snapshot_run *)((const char *)order + UDCKPT_ORDER_RUNS);
 }
 
-static int is_zero(const uint64_t *page) {
+static int is_zero(const uint64_t *page)
+{
     for (int i = 0; i < PAGE / 8; i += 8) {
         if (page[i] | page[i + 1] | page[i + 2] | page[i + 3] | page[i + 4] | page[i + 5] | page[i + 6] | page[i + 7]) {
             return 0;
@@ -60,7 +69,8 @@ static int is_zero(const uint64_t *page) {
 }
 
 /* Returns how many of the pages hold only zeros. */
-static int look(struct udckpt_snapshot_order *order, int wants_hashes) {
+static int look(struct udckpt_snapshot_order *order, int wants_hashes)
+{
     struct udckpt_page_hash *hashes = (struct udckpt_page_hash *)((char *)order + UDCKPT_ORDER_HASHES);
     unsigned page = 0;
     int found = 0;
@@ -68,7 +78,8 @@ static int look(struct udckpt_snapshot_order *order, int wants_hashes) {
     for (unsigned i = 0; i < order->runs; i++) {
         const struct udckpt_snapshot_run *run = runs_of(order) + i;
         for (uint64_t at = 0; at < run->length && page < UDCKPT_ORDER_PAGES; at += PAGE, page++) {
-            __builtin_prefetch((const void *)(run->address + at + AHEAD)); /* which may be behind the mapping: that does no harm */
+            __builtin_prefetch(
+                (const void *)(run->address + at + AHEAD)); /* which may be behind the mapping: that does no harm */
             if (is_zero((const uint64_t *)(run->address + at))) {
                 order->zeros[page / 8] |= (uint8_t)(1 << page % 8);
                 found++;
@@ -83,9 +94,11 @@ static int look(struct udckpt_snapshot_order *order, int wants_hashes) {
 }
 
 /* All of it, or an errno in the order. */
-static int put(struct udckpt_snapshot_order *order, const void *from, size_t length) {
+static int put(struct udckpt_snapshot_order *order, const void *from, size_t length)
+{
     while (length > 0) {
-        long n = system_call(SYS_pwrite64, order->file, (long)from, (long)length, (long)(order->offset + order->written), 0, 0);
+        long n = system_call(SYS_pwrite64, order->file, (long)from, (long)length,
+                             (long)(order->offset + order->written), 0, 0);
         if (n == -EINTR) { /* of a file system in user space, after a SIGSTOP, which nobody can block */
             continue;
         }
@@ -100,14 +113,16 @@ static int put(struct udckpt_snapshot_order *order, const void *from, size_t len
     return 1;
 }
 
-/* Of a file of small pages (tmpfs without huge=) a page at a time costs more to get than to fill. So it is asked for many at once: one byte in
- * each 2 MiB, which the kernel then joins to a huge page (MADV_COLLAPSE, Linux 6.1). Where that fails
- * pages are small as before: what is there of the file is zeros, which are written over or cut off. */
+/* Of a file of small pages (tmpfs without huge=) a page at a time costs more to get than to fill. So it is asked for
+ * many at once: one byte in each 2 MiB, which the kernel then joins to a huge page (MADV_COLLAPSE, Linux 6.1). Where
+ * that fails pages are small as before: what is there of the file is zeros, which are written over or cut off. */
 enum { HUGE = 2 << 20, COLLAPSE = 25 /* MADV_COLLAPSE; not in all headers */ };
 
-static int make_room(int file, uint64_t from, uint64_t to) {
+static int make_room(int file, uint64_t from, uint64_t to)
+{
     size_t length = to - from;
-    long space = system_call(SYS_mmap, 0, (long)(length + HUGE), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    long space =
+        system_call(SYS_mmap, 0, (long)(length + HUGE), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (space < 0 && space > -4096) {
         return 0;
     }
@@ -116,22 +131,24 @@ static int make_room(int file, uint64_t from, uint64_t to) {
     for (uint64_t block = from; made && block < to; block += HUGE) {
         made = system_call(SYS_pwrite64, file, (long)"", 1, (long)block, 0, 0) == 1;
     }
-    made = made && system_call(SYS_mmap, at, (long)length, PROT_READ, MAP_SHARED | MAP_FIXED, file, (long)from) == at
-           && system_call(SYS_madvise, at, (long)length, COLLAPSE, 0, 0, 0) == 0;
+    made = made && system_call(SYS_mmap, at, (long)length, PROT_READ, MAP_SHARED | MAP_FIXED, file, (long)from) == at &&
+           system_call(SYS_madvise, at, (long)length, COLLAPSE, 0, 0, 0) == 0;
     system_call(SYS_munmap, space, (long)(length + HUGE), 0, 0, 0, 0);
     return made;
 }
 
-/* One thread's, on its stack: nothing of the program's memory is touched, which is being written, and in which a key would be for everybody to read. */
+/* One thread's, on its stack: nothing of the program's memory is touched, which is being written, and in which a key
+ * would be for everybody to read. */
 struct writer {
     struct snapshot_tag tag;
-    int width; /* ghash_width() */
+    int width;    /* ghash_width() */
     int roomless; /* huge pages are not to be had */
 };
 
-/* A direct write pins the pages that it reads from, and to pin a page that the job shares is to copy it for the snapshot; so
- * they go through a buffer that nobody shares. */
-static void append(struct udckpt_snapshot_order *order, char *buffer, struct writer *writer) {
+/* A direct write pins the pages that it reads from, and to pin a page that the job shares is to copy it for the
+ * snapshot; so they go through a buffer that nobody shares. */
+static void append(struct udckpt_snapshot_order *order, char *buffer, struct writer *writer)
+{
     XXH3_state_t hash;
     SHA256_CTX digest;
     size_t gathered = 0;
@@ -182,19 +199,21 @@ static void append(struct udckpt_snapshot_order *order, char *buffer, struct wri
 }
 
 /* A program may have taken rights from some of its pages by memory protection keys (pkeys(7)). */
-static void take_all_keys(void) {
+static void take_all_keys(void)
+{
     unsigned a, b, c, d;
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & bit_OSPKE)) {
         __asm__ volatile("wrpkru" : : "a"(0), "c"(0), "d"(0));
     }
 }
 
-/* libcrypto looked at the processor when the library was loaded, which was perhaps another one, before a restart. All writers
- * find the same. The first four words are all that SHA-256 and AES ask; since version 3.5 there are ten. */
+/* libcrypto looked at the processor when the library was loaded, which was perhaps another one, before a restart. All
+ * writers find the same. The first four words are all that SHA-256 and AES ask; since version 3.5 there are ten. */
 extern uint32_t OPENSSL_ia32cap_P[];
 uint64_t OPENSSL_ia32_cpuid(uint32_t *into);
 
-static void look_at_processor(void) {
+static void look_at_processor(void)
+{
     enum { DONE = 1 << 10, ASKED = 4, ROOM = 64 }; /* DONE: as OPENSSL_cpuid_setup marks it */
     uint32_t found[ROOM] = {0};
     uint64_t first = OPENSSL_ia32_cpuid(found);
@@ -207,9 +226,11 @@ static void look_at_processor(void) {
 
 /* Carries out one order after the other. buffer: UDCKPT_ORDER_PAGES pages, aligned to one. Found by its name,
  * which changes with the orders: a job may have another version's library. */
-__attribute__((visibility("default"), noreturn)) void udckpt_snapshot_writer_2(struct udckpt_snapshot_order *order, char *buffer);
+__attribute__((visibility("default"), noreturn)) void udckpt_snapshot_writer_2(struct udckpt_snapshot_order *order,
+                                                                               char *buffer);
 
-void udckpt_snapshot_writer_2(struct udckpt_snapshot_order *order, char *buffer) {
+void udckpt_snapshot_writer_2(struct udckpt_snapshot_order *order, char *buffer)
+{
     take_all_keys();
     look_at_processor();
     struct writer writer;

@@ -7,7 +7,8 @@ enum { STACK = 65536 };
 
 static void handler(int signum) {
   char here;
-  if (&here < my_stack || &here >= my_stack + STACK) FAIL("the handler runs at %p, its stack is %p", (void *) &here, (void *) my_stack);
+  if (&here < my_stack || &here >= my_stack + STACK)
+    FAIL("the handler runs at %p, its stack is %p", (void *)&here, (void *)my_stack);
   handled++;
 }
 
@@ -18,7 +19,8 @@ static void use(void) {
   for (int n = 1; !feature_over; n++) {
     stack_t now;
     MUST(!sigaltstack(NULL, &now));
-    CHECK(now.ss_sp == my_stack && now.ss_size == STACK && !(now.ss_flags & SS_DISABLE), "the alternate stack is %p, not %p", now.ss_sp, (void *) my_stack);
+    CHECK(now.ss_sp == my_stack && now.ss_size == STACK && !(now.ss_flags & SS_DISABLE),
+          "the alternate stack is %p, not %p", now.ss_sp, (void *)my_stack);
     OK(pthread_kill(pthread_self(), SIGUSR1));
     CHECK(handled == n, "%d signals were handled, %d sent", handled, n);
     pause_ms(3);

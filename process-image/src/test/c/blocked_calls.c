@@ -17,7 +17,8 @@ static void *in_read(void *unused) {
 static void *in_write(void *unused) {
   static char bytes[1 << 17]; /* twice the pipe: blocked half-way */
   fill_pattern(bytes, sizeof bytes, 5);
-  /* Any stop, a debugger's or job control's, makes a half-done write return what it has done (pipe(7)): go on from there. */
+  /* Any stop, a debugger's or job control's, makes a half-done write return what it has done (pipe(7)): go on from
+   * there. */
   for (size_t done = 0; done < sizeof bytes;) {
     ssize_t put = write(write_pipe[1], bytes + done, sizeof bytes - done);
     CHECK(put > 0, "a blocked write returned %zd", put);
@@ -54,7 +55,8 @@ static void *in_pause(void *unused) {
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
-  MUST(!pipe(read_pipe) && !pipe(write_pipe) && !socketpair(AF_UNIX, SOCK_STREAM, 0, pair) && !sem_init(&semaphore, 0, 0));
+  MUST(!pipe(read_pipe) && !pipe(write_pipe) && !socketpair(AF_UNIX, SOCK_STREAM, 0, pair) &&
+       !sem_init(&semaphore, 0, 0));
   sigemptyset(&waited), sigaddset(&waited, SIGUSR1);
   OK(pthread_sigmask(SIG_BLOCK, &waited, NULL));
   void *(*bodies[])(void *) = {in_read, in_write, in_recv, in_semaphore, in_sigwait};
@@ -64,7 +66,8 @@ int main(int argc, char **argv) {
   pause_ms(20);
   feature_ready();
   while (!feature_finishing()) pause_ms(5);
-  MUST(write(read_pipe[1], "done", 4) == 4 && send(pair[1], "messages", 8, 0) == 8 && !sem_post(&semaphore) && !kill(getpid(), SIGUSR1));
+  MUST(write(read_pipe[1], "done", 4) == 4 && send(pair[1], "messages", 8, 0) == 8 && !sem_post(&semaphore) &&
+       !kill(getpid(), SIGUSR1));
   static char bytes[1 << 17];
   for (size_t done = 0; done < sizeof bytes;) {
     ssize_t got = read(write_pipe[0], bytes + done, sizeof bytes - done);

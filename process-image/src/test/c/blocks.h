@@ -18,8 +18,8 @@ static inline void check_zeros(const unsigned char *at, size_t bytes, const char
 }
 
 static inline unsigned char *map_blocks(void) {
-  unsigned char *blocks = map_fresh((size_t) BLOCKS * BLOCK);
-  for (int b = 0; b < BLOCKS; b++) fill_pattern(blocks + (size_t) b * BLOCK, BLOCK, 1000 + b);
+  unsigned char *blocks = map_fresh((size_t)BLOCKS * BLOCK);
+  for (int b = 0; b < BLOCKS; b++) fill_pattern(blocks + (size_t)b * BLOCK, BLOCK, 1000 + b);
   return blocks;
 }
 #endif

@@ -12,7 +12,8 @@ static void *churn(void *unused) { /* a second arena */
     size_t size = next_random(&state) % 5000 + 1;
     unsigned char *block = malloc(size);
     fill_pattern(block, size, size);
-    for (volatile int i = 0; i < 1000; i++) {}
+    for (volatile int i = 0; i < 1000; i++) {
+    }
     check_pattern(block, size, size, "block of a second arena");
     free(block);
     if (size % 16 == 0) pause_ms(1);
@@ -23,7 +24,7 @@ static void *churn(void *unused) { /* a second arena */
 int main(int argc, char **argv) {
   feature_start(argc, argv);
   unsigned char *low = sbrk(3 * 4096 + 100);
-  MUST(low != (void *) -1);
+  MUST(low != (void *)-1);
   fill_pattern(low, 3 * 4096 + 100, 600);
   pthread_t thread = start_thread(churn, NULL);
   uint64_t state = 11;
@@ -39,9 +40,9 @@ int main(int argc, char **argv) {
       fill_pattern(blocks[b], sizes[b], seeds[b]);
     }
     check_pattern(low, 3 * 4096 + 100, 600, "sbrk memory");
-    CHECK((unsigned char *) sbrk(0) >= top, "the break went back from %p to %p", (void *) top, sbrk(0));
+    CHECK((unsigned char *)sbrk(0) >= top, "the break went back from %p to %p", (void *)top, sbrk(0));
     unsigned char *more = sbrk(128);
-    CHECK(more != (void *) -1, "sbrk fails now");
+    CHECK(more != (void *)-1, "sbrk fails now");
     memset(more, 1, 128);
     top = more + 128;
     pause_ms(2);

@@ -33,19 +33,23 @@ int main(int argc, char **argv) {
   while (!over) {
     over = feature_finishing();
     char directory[PATH_MAX];
-    CHECK(getcwd(directory, sizeof directory) && !strcmp(directory, scratch("below")), "the working directory is %s", directory);
+    CHECK(getcwd(directory, sizeof directory) && !strcmp(directory, scratch("below")), "the working directory is %s",
+          directory);
     mode_t mask = umask(027);
     CHECK(mask == 027, "the umask became %#o", mask);
     MUST(!getrlimit(RLIMIT_NOFILE, &now));
-    CHECK(now.rlim_cur == 333 && now.rlim_max == files.rlim_max, "RLIMIT_NOFILE became %lu/%lu", now.rlim_cur, now.rlim_max);
+    CHECK(now.rlim_cur == 333 && now.rlim_max == files.rlim_max, "RLIMIT_NOFILE became %lu/%lu", now.rlim_cur,
+          now.rlim_max);
     MUST(!getrlimit(RLIMIT_CORE, &now));
     CHECK(!now.rlim_cur && !now.rlim_max, "RLIMIT_CORE became %lu", now.rlim_cur);
     MUST(!getrlimit(RLIMIT_STACK, &now));
     CHECK(now.rlim_cur == stack.rlim_cur && now.rlim_max == stack.rlim_max, "RLIMIT_STACK became %lu", now.rlim_cur);
     CHECK(getpriority(PRIO_PROCESS, 0) == nice, "the nice value became %d", getpriority(PRIO_PROCESS, 0));
     CHECK(!sched_getaffinity(0, sizeof affinity, &affinity) && CPU_EQUAL(&affinity, &one), "the affinity changed");
-    CHECK(getuid() == uid && geteuid() == effective && getgid() == gid, "uid %d, effective %d, gid %d", getuid(), geteuid(), getgid());
-    CHECK(getgroups(64, groups_now) == group_count && !memcmp(groups, groups_now, group_count * sizeof *groups), "the groups changed");
+    CHECK(getuid() == uid && geteuid() == effective && getgid() == gid, "uid %d, effective %d, gid %d", getuid(),
+          geteuid(), getgid());
+    CHECK(getgroups(64, groups_now) == group_count && !memcmp(groups, groups_now, group_count * sizeof *groups),
+          "the groups changed");
     int subreaper = 0;
     CHECK(!prctl(PR_GET_CHILD_SUBREAPER, &subreaper) && subreaper, "not a child subreaper any more");
     CHECK(prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1, "PR_SET_THP_DISABLE is lost");

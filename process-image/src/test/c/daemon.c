@@ -1,5 +1,5 @@
-/* Processes whose parents have ended: a daemon as daemon(3) makes it, in a session without its leader, with a child and a group of
- * that; one that leads a session; and one that was left in the first process's session. */
+/* Processes whose parents have ended: a daemon as daemon(3) makes it, in a session without its leader, with a child and
+ * a group of that; one that leads a session; and one that was left in the first process's session. */
 #include "feature.h"
 #include <sys/wait.h>
 
@@ -12,7 +12,8 @@ static void stay(pid_t parent, char word) {
   while (!feature_finishing()) {
     if (getppid() != parent) pause_ms(1000); /* the driver kills them one after the other */
     CHECK(getppid() == parent, "%c: parent %d became %d", word, parent, getppid());
-    CHECK(getpgrp() == group && getsid(0) == session, "%c: group %d became %d, session %d became %d", word, group, getpgrp(), session, getsid(0));
+    CHECK(getpgrp() == group && getsid(0) == session, "%c: group %d became %d, session %d became %d", word, group,
+          getpgrp(), session, getsid(0));
     pause_ms(2);
   }
 }

@@ -1,4 +1,5 @@
-/* Halves of datagram pairs that were connected elsewhere, or have no peer any more: the other half still has them as its peer. */
+/* Halves of datagram pairs that were connected elsewhere, or have no peer any more: the other half still has them as
+ * its peer. */
 #include "feature.h"
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -15,16 +16,18 @@ static void say(int from, int to, const char *what) {
 static size_t peer(int fd) {
   struct sockaddr_un got;
   socklen_t length = sizeof got;
-  CHECK(!getpeername(fd, (struct sockaddr *) &got, &length) || errno == ENOTCONN, "getpeername");
+  CHECK(!getpeername(fd, (struct sockaddr *)&got, &length) || errno == ENOTCONN, "getpeername");
   return errno == ENOTCONN ? 0 : length;
 }
 
 static void check(int left[2], int freed[2]) {
   errno = 0;
   CHECK(peer(left[0]) == sizeof(sa_family_t) + strlen(to_server.sun_path) + 1, "the half that went has another peer");
-  CHECK(peer(left[1]) == sizeof(sa_family_t) && peer(freed[1]) == sizeof(sa_family_t), "a half that stayed has another peer");
+  CHECK(peer(left[1]) == sizeof(sa_family_t) && peer(freed[1]) == sizeof(sa_family_t),
+        "a half that stayed has another peer");
   CHECK(peer(freed[0]) == 0, "the half that was freed has a peer");
-  CHECK(send(left[1], "x", 1, MSG_DONTWAIT) < 0 && errno == EPERM, "the half that stayed is heard by the one that went");
+  CHECK(send(left[1], "x", 1, MSG_DONTWAIT) < 0 && errno == EPERM,
+        "the half that stayed is heard by the one that went");
   int error = -1;
   socklen_t length = sizeof error;
   CHECK(!getsockopt(freed[1], SOL_SOCKET, SO_ERROR, &error, &length) && !error, "an error %d waits in a socket", error);
@@ -35,9 +38,9 @@ int main(int argc, char **argv) {
   feature_start(argc, argv);
   strcpy(to_server.sun_path, scratch("server"));
   int server = socket(AF_UNIX, SOCK_DGRAM, 0), left[2], freed[2];
-  MUST(server >= 0 && !bind(server, (struct sockaddr *) &to_server, sizeof to_server));
+  MUST(server >= 0 && !bind(server, (struct sockaddr *)&to_server, sizeof to_server));
   MUST(!socketpair(AF_UNIX, SOCK_DGRAM, 0, left) && !socketpair(AF_UNIX, SOCK_DGRAM, 0, freed));
-  MUST(!connect(left[0], (struct sockaddr *) &to_server, sizeof to_server));
+  MUST(!connect(left[0], (struct sockaddr *)&to_server, sizeof to_server));
   struct sockaddr none = {.sa_family = AF_UNSPEC};
   MUST(send(freed[0], "b!", 2, 0) == 2 && !connect(freed[0], &none, sizeof none));
   MUST(send(freed[1], "f!", 2, 0) == 2);

@@ -24,10 +24,13 @@ int main(int argc, char **argv) {
     for (int i = 0; i < FILES; i++) {
       struct stat now;
       MUST(!fstat(files[i], &now));
-      CHECK(now.st_uid == then[i].st_uid && now.st_gid == then[i].st_gid, "deleted file %d belongs to %d:%d, not %d:%d", i, now.st_uid, now.st_gid, then[i].st_uid, then[i].st_gid);
+      CHECK(now.st_uid == then[i].st_uid && now.st_gid == then[i].st_gid, "deleted file %d belongs to %d:%d, not %d:%d",
+            i, now.st_uid, now.st_gid, then[i].st_uid, then[i].st_gid);
       CHECK(now.st_mode == then[i].st_mode, "deleted file %d has the mode %o, not %o", i, now.st_mode, then[i].st_mode);
-      CHECK(now.st_mtim.tv_sec == then[i].st_mtim.tv_sec && now.st_mtim.tv_nsec == then[i].st_mtim.tv_nsec, "deleted file %d was modified at %ld.%09ld", i, now.st_mtim.tv_sec, now.st_mtim.tv_nsec);
-      CHECK(!now.st_nlink && now.st_size == 5, "deleted file %d has %ld links and %ld bytes", i, (long) now.st_nlink, (long) now.st_size);
+      CHECK(now.st_mtim.tv_sec == then[i].st_mtim.tv_sec && now.st_mtim.tv_nsec == then[i].st_mtim.tv_nsec,
+            "deleted file %d was modified at %ld.%09ld", i, now.st_mtim.tv_sec, now.st_mtim.tv_nsec);
+      CHECK(!now.st_nlink && now.st_size == 5, "deleted file %d has %ld links and %ld bytes", i, (long)now.st_nlink,
+            (long)now.st_size);
     }
     pause_ms(3);
   }

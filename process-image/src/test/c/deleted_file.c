@@ -8,7 +8,8 @@ int main(int argc, char **argv) {
   feature_start(argc, argv);
   unsigned char content[BYTES], got[BYTES];
   fill_pattern(content, BYTES, 80);
-  int fd = open_scratch("deleted", O_RDWR | O_CREAT | O_EXCL), mapped = open_scratch("mapped", O_RDWR | O_CREAT | O_EXCL);
+  int fd = open_scratch("deleted", O_RDWR | O_CREAT | O_EXCL),
+      mapped = open_scratch("mapped", O_RDWR | O_CREAT | O_EXCL);
   MUST(write(fd, content, BYTES) == BYTES && write(mapped, content, BYTES) == BYTES);
   int second = dup(fd), reader = open_scratch("deleted", O_RDONLY | O_CLOEXEC);
   char *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, mapped, 0);
@@ -23,19 +24,22 @@ int main(int argc, char **argv) {
     struct stat status, other, again;
     CHECK(lseek(second, 0, SEEK_CUR) == 777 && lseek(reader, 0, SEEK_CUR) == 4242, "an offset moved");
     CHECK(pread(reader, got, BYTES, 0) == BYTES && !memcmp(got, content, BYTES), "the deleted file's content changed");
-    do { /* a restart gives the file another inode: both have to be looked at in one life */
+    do { /* a restart gives the file another inode: both have to be looked at in one incarnation */
       MUST(!fstat(fd, &status) && !fstat(reader, &other) && !fstat(fd, &again));
     } while (again.st_ino != status.st_ino);
-    CHECK(status.st_ino == other.st_ino && status.st_dev == other.st_dev, "two descriptors of one deleted file became two files");
+    CHECK(status.st_ino == other.st_ino && status.st_dev == other.st_dev,
+          "two descriptors of one deleted file became two files");
     CHECK(status.st_nlink == 0, "the deleted file has a name again");
-    CHECK(status.st_size == (off_t) (BYTES + n * 8), "the deleted file has %ld bytes, not %lu", (long) status.st_size, BYTES + n * 8);
+    CHECK(status.st_size == (off_t)(BYTES + n * 8), "the deleted file has %ld bytes, not %lu", (long)status.st_size,
+          BYTES + n * 8);
     MUST(pwrite(fd, &n, 8, BYTES + n * 8) == 8);
     check_pattern(memory, n % 2 ? BYTES / 2 : BYTES, n % 2 ? 90 : n ? 81 : 80, "mapping of a deleted file");
     fill_pattern(memory, BYTES, n % 2 ? 81 : 90);
     pause_ms(2);
   }
   check_flags(reader, O_RDONLY, FD_CLOEXEC, "reader");
-  CHECK(pread(reused, got, BYTES, 0) == 12 && !memcmp(got, "another file", 12), "the file that reuses the name changed");
+  CHECK(pread(reused, got, BYTES, 0) == 12 && !memcmp(got, "another file", 12),
+        "the file that reuses the name changed");
   for (uint64_t i = 0; i < n; i++) {
     uint64_t value;
     CHECK(pread(second, &value, 8, BYTES + i * 8) == 8 && value == i, "word %lu of the deleted file is %lu", i, value);

@@ -1,4 +1,5 @@
-/* Who is told by a signal what happens to a descriptor, and by which signal (F_SETOWN, F_SETOWN_EX, F_SETSIG): of all kinds of descriptor, with and without O_ASYNC. */
+/* Who is told by a signal what happens to a descriptor, and by which signal (F_SETOWN, F_SETOWN_EX, F_SETSIG): of all
+ * kinds of descriptor, with and without O_ASYNC. */
 #include "feature.h"
 #include <netinet/in.h>
 #include <sys/epoll.h>
@@ -23,15 +24,19 @@ static void set(const char *what, int fd, int type, pid_t who, int signal) {
 }
 
 static _Atomic int urgent, told;
-static void on_urgent(int signal) { (void) signal, urgent++; }
-static void on_told(int signal) { (void) signal, told++; }
+static void on_urgent(int signal) {
+  (void)signal, urgent++;
+}
+static void on_told(int signal) {
+  (void)signal, told++;
+}
 
 static _Atomic pid_t thread;
 static void *sleeper(void *unused) {
-  (void) unused;
+  (void)unused;
   sigset_t every;
   sigfillset(&every), pthread_sigmask(SIG_BLOCK, &every, NULL);
-  thread = (pid_t) syscall(SYS_gettid);
+  thread = (pid_t)syscall(SYS_gettid);
   while (!feature_over) pause_ms(5);
   return NULL;
 }
@@ -62,22 +67,32 @@ int main(int argc, char **argv) {
   int pair[2], file = open_scratch("file", O_RDWR | O_CREAT);
   MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
   pid_t self = getpid();
-  set("a pipe", own_pipe(), F_OWNER_PID, self, SIGRTMIN + 3), set("a pipe of a thread", own_pipe(), F_OWNER_TID, thread, 0);
-  set("a pipe of a group", own_pipe(), F_OWNER_PGRP, child, SIGUSR1), set("a pipe of the child", own_pipe(), F_OWNER_PID, child, 0);
-  set("a pipe with a signal only", own_pipe(), F_OWNER_PID, 0, SIGRTMIN + 3), set("half of a pair", pair[0], F_OWNER_PGRP, child, 0), set("the other half", pair[1], F_OWNER_TID, self, SIGUSR2);
-  set("a file", file, F_OWNER_PID, self, SIGRTMIN + 3), set("a directory", open(scratch("."), O_RDONLY), F_OWNER_TID, thread, SIGUSR1);
-  set("/dev/null", open("/dev/null", O_RDWR), F_OWNER_PID, self, 0), set("an event counter", eventfd(0, 0), F_OWNER_PID, self, SIGUSR1);
-  set("a timer", timerfd_create(CLOCK_MONOTONIC, 0), F_OWNER_PGRP, child, SIGUSR1), set("epoll", epoll_create1(0), F_OWNER_PID, self, 0);
-  set("a UDP socket", socket(AF_INET, SOCK_DGRAM, 0), F_OWNER_PGRP, child, 0), set("a unix socket", socket(AF_UNIX, SOCK_DGRAM, 0), F_OWNER_TID, thread, SIGUSR1);
+  set("a pipe", own_pipe(), F_OWNER_PID, self, SIGRTMIN + 3),
+      set("a pipe of a thread", own_pipe(), F_OWNER_TID, thread, 0);
+  set("a pipe of a group", own_pipe(), F_OWNER_PGRP, child, SIGUSR1),
+      set("a pipe of the child", own_pipe(), F_OWNER_PID, child, 0);
+  set("a pipe with a signal only", own_pipe(), F_OWNER_PID, 0, SIGRTMIN + 3),
+      set("half of a pair", pair[0], F_OWNER_PGRP, child, 0),
+      set("the other half", pair[1], F_OWNER_TID, self, SIGUSR2);
+  set("a file", file, F_OWNER_PID, self, SIGRTMIN + 3),
+      set("a directory", open(scratch("."), O_RDONLY), F_OWNER_TID, thread, SIGUSR1);
+  set("/dev/null", open("/dev/null", O_RDWR), F_OWNER_PID, self, 0),
+      set("an event counter", eventfd(0, 0), F_OWNER_PID, self, SIGUSR1);
+  set("a timer", timerfd_create(CLOCK_MONOTONIC, 0), F_OWNER_PGRP, child, SIGUSR1),
+      set("epoll", epoll_create1(0), F_OWNER_PID, self, 0);
+  set("a UDP socket", socket(AF_INET, SOCK_DGRAM, 0), F_OWNER_PGRP, child, 0),
+      set("a unix socket", socket(AF_UNIX, SOCK_DGRAM, 0), F_OWNER_TID, thread, SIGUSR1);
   MUST(!mkfifo(scratch("fifo"), 0600));
   set("a FIFO", open(scratch("fifo"), O_RDWR), F_OWNER_PID, self, SIGUSR2);
   int listener = socket(AF_INET, SOCK_STREAM, 0), calling = socket(AF_INET, SOCK_STREAM, 0);
   struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t length = sizeof here;
-  MUST(!bind(listener, (struct sockaddr *) &here, sizeof here) && !listen(listener, 1) && !getsockname(listener, (struct sockaddr *) &here, &length));
-  MUST(!connect(calling, (struct sockaddr *) &here, sizeof here));
+  MUST(!bind(listener, (struct sockaddr *)&here, sizeof here) && !listen(listener, 1) &&
+       !getsockname(listener, (struct sockaddr *)&here, &length));
+  MUST(!connect(calling, (struct sockaddr *)&here, sizeof here));
   int called = accept(listener, NULL, NULL), ready[2];
-  set("a TCP connection", called, F_OWNER_PID, self, 0), set("a TCP listener", listener, F_OWNER_TID, self, SIGUSR1); /* SIGURG goes to the owner without O_ASYNC */
+  set("a TCP connection", called, F_OWNER_PID, self, 0),
+      set("a TCP listener", listener, F_OWNER_TID, self, SIGUSR1); /* SIGURG goes to the owner without O_ASYNC */
   MUST(!pipe(ready));
   set("one that signals", ready[0], F_OWNER_TID, self, SIGRTMIN + 3);
   MUST(!fcntl(ready[0], F_SETFL, O_ASYNC));
@@ -86,9 +101,12 @@ int main(int argc, char **argv) {
     for (int i = 0; i < count; i++) {
       struct f_owner_ex owner = {-1, -1};
       int signal = fcntl(all[i].fd, F_GETSIG), own = fcntl(all[i].fd, F_GETOWN);
-      CHECK(!fcntl(all[i].fd, F_GETOWN_EX, &owner) && owner.pid == all[i].owner.pid && (owner.pid == 0 || owner.type == all[i].owner.type), "%s: its owner was %d of type %d, is %d of type %d", all[i].what,
-            all[i].owner.pid, all[i].owner.type, owner.pid, owner.type);
-      CHECK(own == all[i].own && signal == all[i].signal, "%s: F_GETOWN was %d, is %d; F_GETSIG was %d, is %d", all[i].what, all[i].own, own, all[i].signal, signal);
+      CHECK(!fcntl(all[i].fd, F_GETOWN_EX, &owner) && owner.pid == all[i].owner.pid &&
+                (owner.pid == 0 || owner.type == all[i].owner.type),
+            "%s: its owner was %d of type %d, is %d of type %d", all[i].what, all[i].owner.pid, all[i].owner.type,
+            owner.pid, owner.type);
+      CHECK(own == all[i].own && signal == all[i].signal, "%s: F_GETOWN was %d, is %d; F_GETSIG was %d, is %d",
+            all[i].what, all[i].own, own, all[i].signal, signal);
     }
     CHECK((fcntl(ready[0], F_GETFL) & O_ASYNC) && !(fcntl(all[0].fd, F_GETFL) & O_ASYNC), "O_ASYNC");
     pause_ms(2);

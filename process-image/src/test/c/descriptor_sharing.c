@@ -1,4 +1,5 @@
-/* What processes share by fork(2) and SCM_RIGHTS, and what they do not: kcmp(2) says the same of all descriptors before and after. */
+/* What processes share by fork(2) and SCM_RIGHTS, and what they do not: kcmp(2) says the same of all descriptors before
+ * and after. */
 #include "feature.h"
 #include <linux/kcmp.h>
 #include <sys/epoll.h>
@@ -17,7 +18,8 @@ static void keep(int fd) {
 
 static void send_descriptor(int socket, int fd) {
   char byte = 'x', control[CMSG_SPACE(sizeof fd)] = {0};
-  struct msghdr message = {.msg_iov = &(struct iovec){&byte, 1}, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  struct msghdr message = {
+      .msg_iov = &(struct iovec){&byte, 1}, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
   *rights = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
   memcpy(CMSG_DATA(rights), &fd, sizeof fd);
@@ -26,7 +28,8 @@ static void send_descriptor(int socket, int fd) {
 
 static int receive_descriptor(int socket) {
   char byte, control[CMSG_SPACE(sizeof(int))];
-  struct msghdr message = {.msg_iov = &(struct iovec){&byte, 1}, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  struct msghdr message = {
+      .msg_iov = &(struct iovec){&byte, 1}, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   MUST(recvmsg(socket, &message, 0) == 1 && CMSG_FIRSTHDR(&message));
   int fd;
   memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
@@ -48,7 +51,7 @@ static void look(signed char *relations) {
         for (int j = 0; j < count; j++) {
           int relation = compare(one, descriptors[i], other, descriptors[j]);
           CHECK(relation != -3, "kcmp of %d and %d", pids[one], pids[other]);
-          relations[at++] = (signed char) relation;
+          relations[at++] = (signed char)relation;
         }
 }
 
@@ -56,7 +59,8 @@ static void serve(int link, int which) {
   feature_child();
   if (which == 1) {
     int own = open_scratch("file.txt", O_RDWR), got = receive_descriptor(link);
-    MUST(own >= 0 && got >= 0 && dup2(own, descriptors[1]) >= 0 && !close(own)); /* the number of another process's is of its own here */
+    MUST(own >= 0 && got >= 0 && dup2(own, descriptors[1]) >= 0 &&
+         !close(own)); /* the number of another process's is of its own here */
     MUST(dup2(got, 150) == 150 && !close(got));
   }
   MUST(write(link, "!", 1) == 1);
@@ -71,7 +75,8 @@ int main(int argc, char **argv) {
   int pair[2], pipes[2], links[PROCESSES][2];
   keep(open_scratch("file.txt", O_RDWR | O_CREAT)), keep(open_scratch("file.txt", O_RDWR)), keep(dup(descriptors[0]));
   MUST(!pipe(pipes) && !socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
-  keep(pipes[0]), keep(pipes[1]), keep(dup(pipes[1])), keep(pair[0]), keep(pair[1]), keep(eventfd(0, 0)), keep(epoll_create1(0)), keep(dup(descriptors[9]));
+  keep(pipes[0]), keep(pipes[1]), keep(dup(pipes[1])), keep(pair[0]), keep(pair[1]), keep(eventfd(0, 0)),
+      keep(epoll_create1(0)), keep(dup(descriptors[9]));
   keep(150); /* nobody's at first */
   MUST(!epoll_ctl(descriptors[9], EPOLL_CTL_ADD, descriptors[8], &(struct epoll_event){.events = EPOLLIN}));
   pids[0] = getpid();
@@ -98,10 +103,14 @@ int main(int argc, char **argv) {
     over = feature_finishing();
     look(now);
     CHECK(!memcmp(before, now, relations), "two descriptors are no longer (or now) of one open file");
-    CHECK(!compare(0, secret, 1, 150) && compare(0, descriptors[1], 1, descriptors[1]) == -1, "a descriptor that came through a socket");
-    struct kcmp_epoll_slot slot = {.efd = (uint32_t) descriptors[9], .tfd = (uint32_t) descriptors[8]};
-    CHECK(!syscall(SYS_kcmp, pids[2], pids[0], KCMP_EPOLL_TFD, descriptors[8], &slot), "an inherited epoll descriptor watches another file");
-    for (int kind = KCMP_VM; kind <= KCMP_FS; kind++) CHECK(syscall(SYS_kcmp, pids[0], pids[1], kind, 0, 0) > 0, "a parent and its child share something (kcmp %d)", kind);
+    CHECK(!compare(0, secret, 1, 150) && compare(0, descriptors[1], 1, descriptors[1]) == -1,
+          "a descriptor that came through a socket");
+    struct kcmp_epoll_slot slot = {.efd = (uint32_t)descriptors[9], .tfd = (uint32_t)descriptors[8]};
+    CHECK(!syscall(SYS_kcmp, pids[2], pids[0], KCMP_EPOLL_TFD, descriptors[8], &slot),
+          "an inherited epoll descriptor watches another file");
+    for (int kind = KCMP_VM; kind <= KCMP_FS; kind++)
+      CHECK(syscall(SYS_kcmp, pids[0], pids[1], kind, 0, 0) > 0, "a parent and its child share something (kcmp %d)",
+            kind);
     pause_ms(5);
   }
   for (int i = 1; i < PROCESSES; i++) {

@@ -13,7 +13,8 @@ int main(int argc, char **argv) {
   int made = open_scratch("words", O_WRONLY | O_CREAT | O_EXCL);
   for (int i = 0; i < 100000; i++) MUST(write(made, &i, 4) == 4);
   MUST(!close(made));
-  int first = open_scratch("words", O_RDONLY), second = dup(first), third = fcntl(first, F_DUPFD_CLOEXEC, 200), other = open_scratch("words", O_RDONLY);
+  int first = open_scratch("words", O_RDONLY), second = dup(first), third = fcntl(first, F_DUPFD_CLOEXEC, 200),
+      other = open_scratch("words", O_RDONLY);
   int to_child[2], to_parent[2], twin[2];
   MUST(!pipe(to_child) && !pipe(to_parent) && !pipe(twin));
   int twin_writer = dup2(twin[1], 300);
@@ -40,7 +41,8 @@ int main(int argc, char **argv) {
     CHECK(word_at(second) == expected++, "the second descriptor is not at word %d", expected - 1);
     CHECK(word_at(third) == expected++, "the third descriptor is not at word %d", expected - 1);
     MUST(write(to_child[1], "?", 1) == 1);
-    CHECK(read(to_parent[0], &answer, 4) == 4 && answer == expected++, "the child read word %d, not %d", answer, expected - 1);
+    CHECK(read(to_parent[0], &answer, 4) == 4 && answer == expected++, "the child read word %d, not %d", answer,
+          expected - 1);
     if (other_expected > 99990) {
       MUST(lseek(other, 0, SEEK_SET) == 0);
       other_expected = 0;

@@ -17,7 +17,8 @@ static void check_child(void) {
   int status;
   pid_t child = fork();
   if (!child) {
-    execl("/bin/sh", "sh", "-c", "test \"$UDCKPT_FEATURE\" = 'of a later time' && test -z \"${UDCKPT_EMPTY-unset}\"", NULL);
+    execl("/bin/sh", "sh", "-c", "test \"$UDCKPT_FEATURE\" = 'of a later time' && test -z \"${UDCKPT_EMPTY-unset}\"",
+          NULL);
     _exit(99);
   }
   CHECK(waitpid(child, &status, 0) == child && !status, "a child's environment is another one (status %#x)", status);
@@ -26,19 +27,24 @@ static void check_child(void) {
 int main(int argc, char **argv) {
   static char first[1 << 17], arguments[4096], now[1 << 17];
   feature_start(argc, argv);
-  MUST(!setenv("UDCKPT_FEATURE", "of an earlier time", 1) && !setenv("UDCKPT_FEATURE", "of a later time", 1) && !setenv("UDCKPT_EMPTY", "", 1));
+  MUST(!setenv("UDCKPT_FEATURE", "of an earlier time", 1) && !setenv("UDCKPT_FEATURE", "of a later time", 1) &&
+       !setenv("UDCKPT_EMPTY", "", 1));
   argv[0][0] = '*'; /* as programs do that show in ps(1) what they are at */
-  size_t bytes = slurp("/proc/self/environ", first, sizeof first), length = slurp("/proc/self/cmdline", arguments, sizeof arguments);
+  size_t bytes = slurp("/proc/self/environ", first, sizeof first),
+         length = slurp("/proc/self/cmdline", arguments, sizeof arguments);
   int count = 0;
   while (environ[count]) count++;
   feature_ready();
   bool over = false;
   for (uint64_t n = 0; !over; n++) {
     over = feature_finishing();
-    CHECK(!strcmp(getenv("UDCKPT_FEATURE"), "of a later time") && !*getenv("UDCKPT_EMPTY"), "UDCKPT_FEATURE is %s", getenv("UDCKPT_FEATURE"));
+    CHECK(!strcmp(getenv("UDCKPT_FEATURE"), "of a later time") && !*getenv("UDCKPT_EMPTY"), "UDCKPT_FEATURE is %s",
+          getenv("UDCKPT_FEATURE"));
     CHECK(environ[count - 1] && !environ[count], "there are not %d variables any more", count);
-    CHECK(slurp("/proc/self/environ", now, sizeof now) == bytes && !memcmp(first, now, bytes), "/proc/self/environ changed");
-    CHECK(slurp("/proc/self/cmdline", now, sizeof now) == length && !memcmp(arguments, now, length) && now[0] == '*', "/proc/self/cmdline changed");
+    CHECK(slurp("/proc/self/environ", now, sizeof now) == bytes && !memcmp(first, now, bytes),
+          "/proc/self/environ changed");
+    CHECK(slurp("/proc/self/cmdline", now, sizeof now) == length && !memcmp(arguments, now, length) && now[0] == '*',
+          "/proc/self/cmdline changed");
     if (n % 16 == 0 || over) check_child();
     pause_ms(5);
   }

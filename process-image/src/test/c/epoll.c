@@ -17,15 +17,17 @@ static void *waiter(void *unused) {
     struct epoll_event events[4];
     int count = epoll_wait(outer, events, 4, -1);
     CHECK(count == 1, "epoll_wait returned %d", count);
-    CHECK(events[0].data.u64 == 0xabcdef0123456789 && events[0].events == EPOLLIN, "outer event %#x with word %#lx", events[0].events, events[0].data.u64);
+    CHECK(events[0].data.u64 == 0xabcdef0123456789 && events[0].events == EPOLLIN, "outer event %#x with word %#lx",
+          events[0].events, events[0].data.u64);
     count = epoll_wait(inner, events, 4, 0);
-    CHECK(count == 1 && events[0].data.u64 == 0x1111222233334444, "the nested set gave %d events, word %#lx", count, events[0].data.u64);
+    CHECK(count == 1 && events[0].data.u64 == 0x1111222233334444, "the nested set gave %d events, word %#lx", count,
+          events[0].data.u64);
     CHECK(read(data[0], &byte, 1) == 1, "read of the pipe");
     if (byte == 255) return unused;
     CHECK(byte == expected, "byte %d where %d was due", byte, expected);
     expected = (expected + 1) % 200;
     CHECK(epoll_wait(inner, events, 4, 0) == 0, "the nested set is ready with an empty pipe");
-    MUST(eventfd_write(*(int *) unused, 1) == 0);
+    MUST(eventfd_write(*(int *)unused, 1) == 0);
   }
 }
 

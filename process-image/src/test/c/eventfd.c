@@ -37,7 +37,8 @@ int main(int argc, char **argv) {
   check_flags(kept, O_RDWR | O_NONBLOCK, 0, "eventfd");
   CHECK(read(kept, &value, 8) == 8 && value == 12345, "the kept value is %lu", value);
   CHECK(read(kept, &value, 8) == -1 && errno == EAGAIN, "an empty eventfd gave %lu", value);
-  for (int i = 0; i < 3; i++) CHECK(read(semaphore, &value, 8) == 8 && value == 1, "semaphore step %d gave %lu", i, value);
+  for (int i = 0; i < 3; i++)
+    CHECK(read(semaphore, &value, 8) == 8 && value == 1, "semaphore step %d gave %lu", i, value);
   CHECK(read(semaphore, &value, 8) == -1 && errno == EAGAIN, "the semaphore has a fourth step");
   return feature_pass();
 }

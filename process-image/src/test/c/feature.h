@@ -26,8 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A clock that moves further than this between two looks of the main thread was not carried over; on a busy machine a stop or a restore may take
- * many seconds. */
+/* A clock that moves further than this between two looks of the main thread was not carried over; on a busy machine a
+ * stop or a restore may take many seconds. */
 #define FEATURE_JUMP_NS 20000000000LL
 
 static const char *feature_scratch;
@@ -41,7 +41,9 @@ static inline int64_t clock_ns(clockid_t clock) {
   return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-static inline int64_t now_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
+static inline int64_t now_ns(void) {
+  return clock_ns(CLOCK_MONOTONIC);
+}
 
 /* The path of NAME in the scratch directory; valid until 15 further calls in the same thread. */
 static inline char *scratch(const char *name) {
@@ -64,7 +66,8 @@ __attribute__((noreturn)) static inline void feature_verdict(const char *text, i
   _exit(code);
 }
 
-__attribute__((noreturn, format(printf, 3, 4))) static inline void feature_fail(const char *file, int line, const char *format, ...) {
+__attribute__((noreturn, format(printf, 3, 4))) static inline void feature_fail(const char *file, int line,
+                                                                                const char *format, ...) {
   int error = errno;
   char reason[600], text[900];
   va_list arguments;
@@ -72,18 +75,35 @@ __attribute__((noreturn, format(printf, 3, 4))) static inline void feature_fail(
   vsnprintf(reason, sizeof reason, format, arguments);
   va_end(arguments);
   const char *slash = strrchr(file, '/');
-  snprintf(text, sizeof text, "FAIL %s (%s:%d, pid %d, tid %ld, errno %d %s)", reason, slash ? slash + 1 : file, line, getpid(), syscall(SYS_gettid), error, strerror(error));
+  snprintf(text, sizeof text, "FAIL %s (%s:%d, pid %d, tid %ld, errno %d %s)", reason, slash ? slash + 1 : file, line,
+           getpid(), syscall(SYS_gettid), error, strerror(error));
   feature_verdict(text, 1);
 }
 
 #define FAIL(...) feature_fail(__FILE__, __LINE__, __VA_ARGS__)
-#define CHECK(condition, ...) do { if (!(condition)) FAIL(__VA_ARGS__); } while (0)
+#define CHECK(condition, ...) \
+  do { \
+    if (!(condition)) FAIL(__VA_ARGS__); \
+  } while (0)
 /* For set-up calls, where the text of the call says it all. */
-#define MUST(condition) do { errno = 0; if (!(condition)) FAIL("%s", #condition); } while (0)
+#define MUST(condition) \
+  do { \
+    errno = 0; \
+    if (!(condition)) FAIL("%s", #condition); \
+  } while (0)
 /* For pthread_* calls, which return their error. */
-#define OK(call) do { int must_error = (call); if (must_error) { errno = must_error; FAIL("%s", #call); } } while (0)
+#define OK(call) \
+  do { \
+    int must_error = (call); \
+    if (must_error) { \
+      errno = must_error; \
+      FAIL("%s", #call); \
+    } \
+  } while (0)
 
-static inline int feature_pass(void) { feature_verdict("PASS", 0); }
+static inline int feature_pass(void) {
+  feature_verdict("PASS", 0);
+}
 
 static inline void feature_start(int argc, char **argv) {
   if (argc != 2) {
@@ -92,7 +112,7 @@ static inline void feature_start(int argc, char **argv) {
   }
   feature_scratch = argv[1];
   feature_pid = getpid();
-  feature_tid = (pid_t) syscall(SYS_gettid);
+  feature_tid = (pid_t)syscall(SYS_gettid);
   feature_clock = now_ns();
 }
 
@@ -108,8 +128,8 @@ static inline bool feature_finishing(void) {
   CHECK(getpid() == feature_pid, "pid %d became %d", feature_pid, getpid());
   CHECK(syscall(SYS_gettid) == feature_tid, "tid %d became %ld", feature_tid, syscall(SYS_gettid));
   int64_t now = now_ns();
-  CHECK(now >= feature_clock, "CLOCK_MONOTONIC went back by %lld ns", (long long) (feature_clock - now));
-  CHECK(now - feature_clock < FEATURE_JUMP_NS, "CLOCK_MONOTONIC jumped by %lld ns", (long long) (now - feature_clock));
+  CHECK(now >= feature_clock, "CLOCK_MONOTONIC went back by %lld ns", (long long)(feature_clock - now));
+  CHECK(now - feature_clock < FEATURE_JUMP_NS, "CLOCK_MONOTONIC jumped by %lld ns", (long long)(now - feature_clock));
   feature_clock = now;
   if (access(scratch("finish"), F_OK)) return false;
   feature_over = true;
@@ -119,7 +139,7 @@ static inline bool feature_finishing(void) {
 /* After fork, in the child: it has an identity of its own. */
 static inline void feature_child(void) {
   feature_pid = getpid();
-  feature_tid = (pid_t) syscall(SYS_gettid);
+  feature_tid = (pid_t)syscall(SYS_gettid);
   feature_clock = now_ns();
 }
 
@@ -134,7 +154,9 @@ typedef struct {
   pthread_t self;
 } Identity;
 
-static inline Identity identity(void) { return (Identity){getpid(), (pid_t) syscall(SYS_gettid), pthread_self()}; }
+static inline Identity identity(void) {
+  return (Identity){getpid(), (pid_t)syscall(SYS_gettid), pthread_self()};
+}
 
 static inline void check_identity(const Identity *then) {
   CHECK(getpid() == then->pid, "pid %d became %d", then->pid, getpid());
@@ -148,7 +170,9 @@ static inline pthread_t start_thread(void *(*body)(void *), void *argument) {
   return thread;
 }
 
-static inline void join_thread(pthread_t thread) { OK(pthread_join(thread, NULL)); }
+static inline void join_thread(pthread_t thread) {
+  OK(pthread_join(thread, NULL));
+}
 
 /* Reproducible bytes: the same seed gives the same sequence before and after a restore. */
 static inline uint64_t next_random(uint64_t *state) {
@@ -162,14 +186,14 @@ static inline uint64_t next_random(uint64_t *state) {
 static inline void fill_pattern(void *memory, size_t bytes, uint64_t seed) {
   unsigned char *p = memory;
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
-  for (size_t i = 0; i < bytes; i++) p[i] = (unsigned char) (next_random(&state) >> 24);
+  for (size_t i = 0; i < bytes; i++) p[i] = (unsigned char)(next_random(&state) >> 24);
 }
 
 static inline void check_pattern(const void *memory, size_t bytes, uint64_t seed, const char *what) {
   const unsigned char *p = memory;
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
   for (size_t i = 0; i < bytes; i++) {
-    unsigned char want = (unsigned char) (next_random(&state) >> 24);
+    unsigned char want = (unsigned char)(next_random(&state) >> 24);
     CHECK(p[i] == want, "%s: byte %zu of %zu is %02x, not %02x", what, i, bytes, p[i], want);
   }
 }

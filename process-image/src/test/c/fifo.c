@@ -32,8 +32,10 @@ int main(int argc, char **argv) {
     MUST(write(n % 2 ? ends[1] : both, got, 1000) == 1000);
     pause_ms(2);
   }
-  for (int i = 0; i < 10; i++, n++) CHECK(read(ends[0], got, 1000) == 1000 && !memcmp(got, content + n % 10 * 1000, 1000), "kilobyte %lu is wrong", n);
-  check_flags(ends[0], O_RDONLY, 0, "reader"), check_flags(ends[1], O_WRONLY, FD_CLOEXEC, "writer"), check_flags(both, O_RDWR, 0, "both");
+  for (int i = 0; i < 10; i++, n++)
+    CHECK(read(ends[0], got, 1000) == 1000 && !memcmp(got, content + n % 10 * 1000, 1000), "kilobyte %lu is wrong", n);
+  check_flags(ends[0], O_RDONLY, 0, "reader"), check_flags(ends[1], O_WRONLY, FD_CLOEXEC, "writer"),
+      check_flags(both, O_RDWR, 0, "both");
   struct stat status;
   CHECK(!fstat(ends[0], &status) && S_ISFIFO(status.st_mode) && status.st_nlink == 1, "the fifo has lost its name");
   int late = open_scratch("fifo", O_WRONLY | O_NONBLOCK); /* the name leads to the same pipe */

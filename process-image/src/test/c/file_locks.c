@@ -19,7 +19,8 @@ static int locked_for_others(const char *name, bool whole) {
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
-  int whole = open_scratch("whole", O_RDWR | O_CREAT), range = open_scratch("range", O_RDWR | O_CREAT), open_lock = open_scratch("open", O_RDWR | O_CREAT);
+  int whole = open_scratch("whole", O_RDWR | O_CREAT), range = open_scratch("range", O_RDWR | O_CREAT),
+      open_lock = open_scratch("open", O_RDWR | O_CREAT);
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 100, .l_len = 50}, same = lock;
   MUST(!flock(whole, LOCK_EX) && !fcntl(range, F_SETLK, &lock) && !fcntl(open_lock, F_OFD_SETLK, &same));
   feature_ready();

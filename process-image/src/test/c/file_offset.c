@@ -12,7 +12,8 @@ static void record(unsigned char *buffer, uint64_t n, uint64_t kind) {
 static void check_size(int fd, uint64_t records, const char *what) {
   struct stat status;
   MUST(!fstat(fd, &status));
-  CHECK((uint64_t) status.st_size == records * RECORD, "%s: %ld bytes, but %lu were written", what, (long) status.st_size, records * RECORD);
+  CHECK((uint64_t)status.st_size == records * RECORD, "%s: %ld bytes, but %lu were written", what, (long)status.st_size,
+        records * RECORD);
 }
 
 static void check_records(const char *name, uint64_t count, uint64_t kind) {
@@ -49,12 +50,14 @@ int main(int argc, char **argv) {
       MUST(lseek(input, 0, SEEK_SET) == 0);
       position = 0;
     }
-    CHECK(read(input, buffer, RECORD) == RECORD && !memcmp(buffer, content + position, RECORD), "the input at %zu is wrong", position);
+    CHECK(read(input, buffer, RECORD) == RECORD && !memcmp(buffer, content + position, RECORD),
+          "the input at %zu is wrong", position);
     position += RECORD;
-    CHECK(lseek(both, 0, SEEK_CUR) == 12345, "an idle descriptor moved to %ld", (long) lseek(both, 0, SEEK_CUR));
+    CHECK(lseek(both, 0, SEEK_CUR) == 12345, "an idle descriptor moved to %ld", (long)lseek(both, 0, SEEK_CUR));
     record(buffer, n, 1);
     check_size(written, n, "written.data"), check_size(appended, n, "appended.data");
-    CHECK(lseek(written, 0, SEEK_CUR) == (off_t) (n * RECORD), "the writer's offset is %ld", (long) lseek(written, 0, SEEK_CUR));
+    CHECK(lseek(written, 0, SEEK_CUR) == (off_t)(n * RECORD), "the writer's offset is %ld",
+          (long)lseek(written, 0, SEEK_CUR));
     MUST(write(written, buffer, RECORD) == RECORD);
     record(buffer, n, 2);
     MUST(write(appended, buffer, RECORD) == RECORD);

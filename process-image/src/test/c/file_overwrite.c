@@ -12,7 +12,8 @@ static void check_block(int fd, int block) {
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
-  int fd = open_scratch("table.data", O_RDWR | O_CREAT | O_EXCL), resized = open_scratch("resized.data", O_RDWR | O_CREAT | O_EXCL);
+  int fd = open_scratch("table.data", O_RDWR | O_CREAT | O_EXCL),
+      resized = open_scratch("resized.data", O_RDWR | O_CREAT | O_EXCL);
   unsigned char buffer[BLOCK];
   for (int b = 0; b < BLOCKS; b++) {
     fill_pattern(buffer, BLOCK, b);
@@ -30,7 +31,8 @@ int main(int argc, char **argv) {
     off_t size = n % 50 * 100;
     if (n) {
       MUST(!fstat(resized, &status));
-      CHECK(status.st_size == (off_t) ((n - 1) % 50 * 100), "resized.data has %ld bytes in round %lu", (long) status.st_size, n);
+      CHECK(status.st_size == (off_t)((n - 1) % 50 * 100), "resized.data has %ld bytes in round %lu",
+            (long)status.st_size, n);
     }
     MUST(!ftruncate(resized, size));
     pause_ms(2);
@@ -38,6 +40,6 @@ int main(int argc, char **argv) {
   for (int b = 0; b < BLOCKS; b++) check_block(fd, b);
   struct stat status;
   MUST(!fstat(fd, &status));
-  CHECK(status.st_size == BLOCKS * BLOCK, "table.data has %ld bytes", (long) status.st_size);
+  CHECK(status.st_size == BLOCKS * BLOCK, "table.data has %ld bytes", (long)status.st_size);
   return feature_pass();
 }

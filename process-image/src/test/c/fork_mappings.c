@@ -1,4 +1,5 @@
-/* Mappings of all kinds that a parent and its child share, some of which the child has changed: contents, protections and extents stay, and what is shared is in memory once. */
+/* Mappings of all kinds that a parent and its child share, some of which the child has changed: contents, protections
+ * and extents stay, and what is shared is in memory once. */
 #include "feature.h"
 #include "pss.h"
 #include "smaps.h"
@@ -11,7 +12,17 @@ enum { PAGE = 4096 };
 #define HUGE (2L << 20)
 
 enum { PLAIN, READ_ONLY, ZEROS, ADVISED, FILE_PRIVATE, HEAP, MIDDLE_GONE, GROWN, MANY_PIECES, DROPPED, SPLIT, KINDS };
-static const char *const NAMES[] = {"plain", "read-only", "zeros", "huge pages", "private file", "heap", "unmapped in the middle", "grown", "many pieces", "discarded", "small pages that could be huge"};
+static const char *const NAMES[] = {"plain",
+                                    "read-only",
+                                    "zeros",
+                                    "huge pages",
+                                    "private file",
+                                    "heap",
+                                    "unmapped in the middle",
+                                    "grown",
+                                    "many pieces",
+                                    "discarded",
+                                    "small pages that could be huge"};
 static unsigned char *at[KINDS];
 
 static unsigned char *map(int flags, int fd) {
@@ -20,17 +31,23 @@ static unsigned char *map(int flags, int fd) {
   return mapped;
 }
 
-static bool mine(int kind, long page) { return kind == MANY_PIECES && page % 2; }
+static bool mine(int kind, long page) {
+  return kind == MANY_PIECES && page % 2;
+}
 
-static bool gone(int kind, long page) { return (kind == MIDDLE_GONE || kind == DROPPED) && page >= BYTES / PAGE / 4 && page < BYTES / PAGE / 2; }
+static bool gone(int kind, long page) {
+  return (kind == MIDDLE_GONE || kind == DROPPED) && page >= BYTES / PAGE / 4 && page < BYTES / PAGE / 2;
+}
 
 static void check(bool child) {
   static const unsigned char zeros[PAGE];
   for (int kind = 0; kind < KINDS; kind++)
     for (long page = 0; page < BYTES / PAGE; page++) {
       const unsigned char *bytes = at[kind] + page * PAGE;
-      if (kind == ZEROS || (child && kind == DROPPED && gone(kind, page))) CHECK(!memcmp(bytes, zeros, PAGE), "%s: page %ld is not zero", NAMES[kind], page);
-      else if (!child || !gone(kind, page)) check_pattern(bytes, PAGE, kind * 10000L + page + (child && mine(kind, page) ? 5000 : 0), NAMES[kind]);
+      if (kind == ZEROS || (child && kind == DROPPED && gone(kind, page)))
+        CHECK(!memcmp(bytes, zeros, PAGE), "%s: page %ld is not zero", NAMES[kind], page);
+      else if (!child || !gone(kind, page))
+        check_pattern(bytes, PAGE, kind * 10000L + page + (child && mine(kind, page) ? 5000 : 0), NAMES[kind]);
     }
 }
 
@@ -72,11 +89,13 @@ int main(int argc, char **argv) {
   for (long page = 0; page < BYTES / PAGE; page++) MUST(write(fd, text, PAGE) == PAGE);
   close(fd);
   MUST((fd = open_scratch("mapped", O_RDONLY | O_CLOEXEC)) >= 0);
-  for (int kind = 0; kind < KINDS; kind++) at[kind] = kind == HEAP ? sbrk(BYTES) : map(kind == FILE_PRIVATE ? 0 : MAP_ANONYMOUS, kind == FILE_PRIVATE ? fd : -1);
+  for (int kind = 0; kind < KINDS; kind++)
+    at[kind] =
+        kind == HEAP ? sbrk(BYTES) : map(kind == FILE_PRIVATE ? 0 : MAP_ANONYMOUS, kind == FILE_PRIVATE ? fd : -1);
   close(fd);
   at[ADVISED] = mmap(NULL, 2 * BYTES + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   MUST(at[ADVISED] != MAP_FAILED);
-  at[ADVISED] += -(uintptr_t) at[ADVISED] & (HUGE - 1);
+  at[ADVISED] += -(uintptr_t)at[ADVISED] & (HUGE - 1);
   at[SPLIT] = at[ADVISED] + BYTES;
   MUST(!madvise(at[ADVISED], BYTES, MADV_HUGEPAGE) && !madvise(at[SPLIT], BYTES, MADV_NOHUGEPAGE));
   MUST(!munmap(at[GROWN], BYTES)); /* to where there is room behind it, which nothing is mapped in any more */

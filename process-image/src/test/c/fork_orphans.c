@@ -1,4 +1,5 @@
-/* What children share whose parent has ended, or has changed its own pages since: they have it in memory once, after restarts too. */
+/* What children share whose parent has ended, or has changed its own pages since: they have it in memory once, after
+ * restarts too. */
 #include "feature.h"
 #include "pss.h"
 #include <sys/mman.h>
@@ -15,7 +16,8 @@ static void fill(int version) {
 }
 
 static void check(int version) {
-  for (long page = 0; page < BYTES / PAGE; page++) check_pattern(memory + page * PAGE, PAGE, version * 100000L + page, "shared memory");
+  for (long page = 0; page < BYTES / PAGE; page++)
+    check_pattern(memory + page * PAGE, PAGE, version * 100000L + page, "shared memory");
 }
 
 /* Whoever has a page of VERSION. */
@@ -53,7 +55,8 @@ int main(int argc, char **argv) {
   long then = pss_sum(pids, PROCESSES, memory, memory + BYTES);
   CHECK(then < 4 * BYTES, "fork shares nothing here: %ld KiB", then >> 10);
   feature_ready();
-  while (!feature_finishing()) check_pss(pids, PROCESSES, memory, memory + BYTES, then, 0, "shared memory"), pause_ms(20);
+  while (!feature_finishing())
+    check_pss(pids, PROCESSES, memory, memory + BYTES, then, 0, "shared memory"), pause_ms(20);
   check(3);
   for (int i = 1; i < PROCESSES; i++) CHECK(wait(&status) > 0 && !status, "a child ended with %#x", status);
   return feature_pass();

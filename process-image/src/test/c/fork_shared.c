@@ -1,4 +1,5 @@
-/* Memory that fork(2) shares between a parent, its children and a grandchild is in memory once, also after restarts; what one of them has changed is its own. */
+/* Memory that fork(2) shares between a parent, its children and a grandchild is in memory once, also after restarts;
+ * what one of them has changed is its own. */
 #include "feature.h"
 #include "pss.h"
 #include <sys/mman.h>
@@ -18,11 +19,13 @@ static void change(int n) {
 
 static void check_page(int n, long page) {
   bool own = n && page % CHANGED == n;
-  check_pattern(memory + page * PAGE, PAGE, (uint64_t) (own ? 1000L * n + page : page), own ? "memory of its own" : "shared memory");
+  check_pattern(memory + page * PAGE, PAGE, (uint64_t)(own ? 1000L * n + page : page),
+                own ? "memory of its own" : "shared memory");
 }
 
 static void *look(void *argument) {
-  for (long page = 0, n = (long) argument; !feature_over; page = (page + 7) % (BYTES / PAGE), pause_ms(1)) check_page(n, page);
+  for (long page = 0, n = (long)argument; !feature_over; page = (page + 7) % (BYTES / PAGE), pause_ms(1))
+    check_page(n, page);
   return NULL;
 }
 
@@ -30,14 +33,14 @@ static void child(int n, int ready) {
   feature_child();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   change(n);
-  pthread_t thread = start_thread(look, (void *) (long) n);
+  pthread_t thread = start_thread(look, (void *)(long)n);
   pid_t grandchild = 0;
   if (n == 1 && !(grandchild = fork())) { /* has the child's pages, and changes none */
     feature_child();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     pid_t self = getpid();
     MUST(write(ready, &self, sizeof self) == sizeof self);
-    while (!feature_finishing()) check_page(n, (long) (now_ns() / 1000 % (BYTES / PAGE))), pause_ms(5);
+    while (!feature_finishing()) check_page(n, (long)(now_ns() / 1000 % (BYTES / PAGE))), pause_ms(5);
     for (long page = 0; page < BYTES / PAGE; page++) check_page(n, page);
     _exit(0);
   }
@@ -47,7 +50,8 @@ static void child(int n, int ready) {
   join_thread(thread);
   for (long page = 0; page < BYTES / PAGE; page++) check_page(n, page);
   int status;
-  if (grandchild) CHECK(waitpid(grandchild, &status, 0) == grandchild && !status, "the grandchild ended with %#x", status);
+  if (grandchild)
+    CHECK(waitpid(grandchild, &status, 0) == grandchild && !status, "the grandchild ended with %#x", status);
   memset(memory, n, BYTES); /* nobody else sees it */
   _exit(0);
 }
@@ -86,7 +90,8 @@ int main(int argc, char **argv) {
   for (long page = 0; page < BYTES / PAGE; page++) check_page(0, page);
   kill(other, SIGKILL);
   int status;
-  for (int i = 0; i < CHILDREN; i++) CHECK(waitpid(children[i], &status, 0) == children[i] && !status, "child %d ended with %#x", i + 1, status);
+  for (int i = 0; i < CHILDREN; i++)
+    CHECK(waitpid(children[i], &status, 0) == children[i] && !status, "child %d ended with %#x", i + 1, status);
   for (long page = 0; page < BYTES / PAGE; page++) check_page(0, page);
   return feature_pass();
 }

@@ -37,7 +37,8 @@ static Child start_child(int step, int code) {
 
 static void ask(const Child *child, int value, int step) {
   int answer;
-  CHECK(write(child->to[1], &value, 4) == 4 && read(child->from[0], &answer, 4) == 4 && answer == value + step, "child %d answered %d to %d", child->pid, answer, value);
+  CHECK(write(child->to[1], &value, 4) == 4 && read(child->from[0], &answer, 4) == 4 && answer == value + step,
+        "child %d answered %d to %d", child->pid, answer, value);
 }
 
 static void *waiter(void *argument) { /* blocked in waitpid for the whole life of the first child */
@@ -82,13 +83,15 @@ int main(int argc, char **argv) {
     pid_t brief = n % 32 ? 0 : fork(); /* a new child can be made and waited for at any time */
     if (n % 32 == 0 && !brief) _exit(3);
     int status;
-    if (brief) CHECK(waitpid(brief, &status, 0) == brief && WEXITSTATUS(status) == 3, "a brief child ended with %#x", status);
+    if (brief)
+      CHECK(waitpid(brief, &status, 0) == brief && WEXITSTATUS(status) == 3, "a brief child ended with %#x", status);
     pause_ms(2);
   }
   close(first.to[1]), close(second.to[1]);
   join_thread(thread);
   int status;
-  CHECK(waitpid(second.pid, &status, 0) == second.pid && WIFEXITED(status) && WEXITSTATUS(status) == 8, "the second child ended with %#x", status);
+  CHECK(waitpid(second.pid, &status, 0) == second.pid && WIFEXITED(status) && WEXITSTATUS(status) == 8,
+        "the second child ended with %#x", status);
   CHECK(waitpid(-1, &status, 0) == -1 && errno == ECHILD, "there is a child that nobody made");
   return feature_pass();
 }

@@ -10,10 +10,10 @@ typedef struct {
 } Control;
 
 static const Control controls[] = {
-  {0x1f80, FE_TONEAREST, 0x037f},
-  {0x9fc0, FE_TONEAREST, 0x027f}, /* flush to zero and denormals are zero; 53-bit x87 */
-  {0x7f80, FE_TOWARDZERO, 0x0f7f},
-  {0x5f80, FE_UPWARD, 0x0b7f},
+    {0x1f80, FE_TONEAREST, 0x037f},
+    {0x9fc0, FE_TONEAREST, 0x027f}, /* flush to zero and denormals are zero; 53-bit x87 */
+    {0x7f80, FE_TOWARDZERO, 0x0f7f},
+    {0x5f80, FE_UPWARD, 0x0b7f},
 };
 
 static void *worker(void *argument) {
@@ -34,7 +34,7 @@ static void *worker(void *argument) {
     CHECK(flush ? product == 0 : product == 0x1p-1031 || flush, "a denormal product is %a", product);
     CHECK(one / three == quotient, "1/3 is rounded another way now");
     kept += 1;
-    CHECK(kept == (long double) (++n + 1), "an x87 sum is wrong");
+    CHECK(kept == (long double)(++n + 1), "an x87 sum is wrong");
     if (n % 4096 == 0) pause_ms(1);
   }
   return NULL;
@@ -43,7 +43,7 @@ static void *worker(void *argument) {
 int main(int argc, char **argv) {
   feature_start(argc, argv);
   pthread_t threads[4];
-  for (int i = 0; i < 4; i++) threads[i] = start_thread(worker, (void *) &controls[i]);
+  for (int i = 0; i < 4; i++) threads[i] = start_thread(worker, (void *)&controls[i]);
   feature_ready();
   while (!feature_finishing()) pause_ms(10);
   for (int i = 0; i < 4; i++) join_thread(threads[i]);

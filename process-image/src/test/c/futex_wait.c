@@ -19,10 +19,13 @@ static void *endless(void *unused) {
 static void *limited(void *unused) {
   while (!feature_over) {
     int64_t start = now_ns();
-    CHECK(futex(&idle, FUTEX_WAIT_PRIVATE, 0, &(struct timespec){0, 100000000}, 0) == -1 && errno == ETIMEDOUT, "a limited futex wait ended otherwise");
+    CHECK(futex(&idle, FUTEX_WAIT_PRIVATE, 0, &(struct timespec){0, 100000000}, 0) == -1 && errno == ETIMEDOUT,
+          "a limited futex wait ended otherwise");
     CHECK(now_ns() - start >= 100000000, "a limited futex wait ended early");
     int64_t until = now_ns() + 100000000;
-    CHECK(futex(&idle, FUTEX_WAIT_BITSET, 0, &(struct timespec){until / 1000000000, until % 1000000000}, 0x10) == -1 && errno == ETIMEDOUT, "an absolute futex wait ended otherwise");
+    CHECK(futex(&idle, FUTEX_WAIT_BITSET, 0, &(struct timespec){until / 1000000000, until % 1000000000}, 0x10) == -1 &&
+              errno == ETIMEDOUT,
+          "an absolute futex wait ended otherwise");
     CHECK(now_ns() >= until, "an absolute futex wait ended early");
   }
   return unused;
@@ -42,14 +45,15 @@ static void *ping(void *unused) {
 
 static void *wants_pi(void *unused) {
   CHECK(!futex(&pi, FUTEX_LOCK_PI, 0, NULL, 0), "FUTEX_LOCK_PI");
-  CHECK((pi & FUTEX_TID_MASK) == (uint32_t) syscall(SYS_gettid), "the PI futex has another owner");
+  CHECK((pi & FUTEX_TID_MASK) == (uint32_t)syscall(SYS_gettid), "the PI futex has another owner");
   return unused;
 }
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
   CHECK(!futex(&pi, FUTEX_LOCK_PI, 0, NULL, 0), "FUTEX_LOCK_PI");
-  pthread_t threads[] = {start_thread(endless, NULL), start_thread(limited, NULL), start_thread(ping, NULL), start_thread(wants_pi, NULL)};
+  pthread_t threads[] = {start_thread(endless, NULL), start_thread(limited, NULL), start_thread(ping, NULL),
+                         start_thread(wants_pi, NULL)};
   feature_ready();
   for (uint32_t n = 0; !feature_finishing(); n += 2) {
     turn = n + 1;
@@ -58,7 +62,7 @@ int main(int argc, char **argv) {
       CHECK(i < 4000, "the other thread does not answer");
       pause_ms(1);
     }
-    CHECK((pi & FUTEX_TID_MASK) == (uint32_t) feature_tid, "the PI futex has another owner");
+    CHECK((pi & FUTEX_TID_MASK) == (uint32_t)feature_tid, "the PI futex has another owner");
     pause_ms(2);
   }
   gate = 1;

@@ -1,4 +1,5 @@
-/* Memory that is locked as soon as it is mapped (mlockall(2), MCL_FUTURE), with all its pages, or each page when it is touched; and a process that has only some memory locked. */
+/* Memory that is locked as soon as it is mapped (mlockall(2), MCL_FUTURE), with all its pages, or each page when it is
+ * touched; and a process that has only some memory locked. */
 #include "smaps.h"
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -18,8 +19,10 @@ static int resident(char *at) {
 static void check(int kind) {
   char *at = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   MUST(at != MAP_FAILED);
-  CHECK(has_flag(at, "lo") == (kinds[kind] != 0), "new memory of kind %d is%s locked", kind, has_flag(at, "lo") ? "" : " not");
-  CHECK(resident(at) == (kinds[kind] == MCL_FUTURE ? SIZE / PAGE : 0), "of new memory of kind %d, %d pages are there", kind, resident(at));
+  CHECK(has_flag(at, "lo") == (kinds[kind] != 0), "new memory of kind %d is%s locked", kind,
+        has_flag(at, "lo") ? "" : " not");
+  CHECK(resident(at) == (kinds[kind] == MCL_FUTURE ? SIZE / PAGE : 0), "of new memory of kind %d, %d pages are there",
+        kind, resident(at));
   MUST(!munmap(at, SIZE));
 }
 

@@ -1,6 +1,6 @@
-/* Sessions and groups made by several generations: a child that stayed in the first session while its parent and grandparent made their own; orphans with
- * children from before their setsid; a subreaper that got children from sessions that have lost their leaders, or have not; a group that its leader has left;
- * ended children among them. */
+/* Sessions and groups made by several generations: a child that stayed in the first session while its parent and
+ * grandparent made their own; orphans with children from before their setsid; a subreaper that got children from
+ * sessions that have lost their leaders, or have not; a group that its leader has left; ended children among them. */
 #include "feature.h"
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -14,7 +14,6 @@ typedef struct {
   } places[MOST];
   _Atomic int settled, stop;
 } Shared;
-
 
 static Shared *shared;
 static pid_t shepherd;
@@ -32,7 +31,8 @@ static void stay(int index) {
     pid_t now = getppid();
     if (now != parent) pause_ms(1000); /* the driver kills them one after the other */
     CHECK(now == parent, "process %d: parent %d became %d", index, parent, now);
-    CHECK(getpgrp() == group && getsid(0) == session, "process %d: group %d became %d, session %d became %d", index, group, getpgrp(), session, getsid(0));
+    CHECK(getpgrp() == group && getsid(0) == session, "process %d: group %d became %d, session %d became %d", index,
+          group, getpgrp(), session, getsid(0));
     pause_ms(3);
   }
   _exit(index);
@@ -53,7 +53,8 @@ static pid_t begin(int index) {
   return pid;
 }
 
-/* first session: [0 grandparent, own session] -> [1 parent, own session] -> [2 child, first session] and [3 child of 1's session] and one that has ended in the first */
+/* first session: [0 grandparent, own session] -> [1 parent, own session] -> [2 child, first session] and [3 child of
+ * 1's session] and one that has ended in the first */
 static void generations(void) {
   if (fork()) return;
   if (!fork()) {
@@ -86,7 +87,8 @@ static void orphan(void) {
   MUST(waitpid(middle, NULL, 0) == middle);
 }
 
-/* [6 subreaper] gets 7 and 8 of a session whose leader has gone, 8 in a group of its own; and 10, of 9's session, whose leader is there */
+/* [6 subreaper] gets 7 and 8 of a session whose leader has gone, 8 in a group of its own; and 10, of 9's session, whose
+ * leader is there */
 static void subreaper(void) {
   if (fork()) return;
   MUST(!prctl(PR_SET_CHILD_SUBREAPER, 1));
@@ -116,7 +118,8 @@ static void subreaper(void) {
   stay(6);
 }
 
-/* 11 led a group that 12 is in, and has joined 13's; 14 and 15 are in a group whose leader has gone, 14 below another parent */
+/* 11 led a group that 12 is in, and has joined 13's; 14 and 15 are in a group whose leader has gone, 14 below another
+ * parent */
 static void groups(void) {
   int go[2];
   char byte;
@@ -187,15 +190,21 @@ int main(int argc, char **argv) {
   shared->settled = 1;
   for (int i = 0; i < 18; i++)
     while (!shared->places[i].session) pause_ms(1);
-  CHECK(shared->places[2].session == getsid(0) && shared->places[5].session == getsid(0), "the child has not stayed in the first session");
-  CHECK(shared->places[7].parent == shared->places[6].pid && shared->places[10].parent == shared->places[6].pid, "the subreaper has not got its children");
-  CHECK(shared->places[11].group == shared->places[13].pid && shared->places[12].group == shared->places[11].pid, "the former leader has not left its group");
+  CHECK(shared->places[2].session == getsid(0) && shared->places[5].session == getsid(0),
+        "the child has not stayed in the first session");
+  CHECK(shared->places[7].parent == shared->places[6].pid && shared->places[10].parent == shared->places[6].pid,
+        "the subreaper has not got its children");
+  CHECK(shared->places[11].group == shared->places[13].pid && shared->places[12].group == shared->places[11].pid,
+        "the former leader has not left its group");
   pid_t self = getpid(), session = getsid(0), group = getpgrp();
   feature_ready();
   while (!feature_finishing()) {
-    CHECK(getpid() == self && getsid(0) == session && getpgrp() == group, "session %d became %d, group %d became %d", session, getsid(0), group, getpgrp());
+    CHECK(getpid() == self && getsid(0) == session && getpgrp() == group, "session %d became %d, group %d became %d",
+          session, getsid(0), group, getpgrp());
     for (int i = 0; i < 18; i++)
-      CHECK(getpgid(shared->places[i].pid) == shared->places[i].group && getsid(shared->places[i].pid) == shared->places[i].session, "process %d is elsewhere", i);
+      CHECK(getpgid(shared->places[i].pid) == shared->places[i].group &&
+                getsid(shared->places[i].pid) == shared->places[i].session,
+            "process %d is elsewhere", i);
     pause_ms(5);
   }
   shared->stop = 1;

@@ -28,10 +28,12 @@ int main(int argc, char **argv) {
   MUST(!waitid(P_PID, zombie, &ended, WEXITED | WNOWAIT));
   feature_ready();
   while (!feature_finishing()) {
-    CHECK(getpgid(orphan) == gone && getpgid(member) == zombie, "groups %d and %d became %d and %d", gone, zombie, getpgid(orphan), getpgid(member));
+    CHECK(getpgid(orphan) == gone && getpgid(member) == zombie, "groups %d and %d became %d and %d", gone, zombie,
+          getpgid(orphan), getpgid(member));
     pause_ms(2);
   }
-  CHECK(waitpid(-zombie, &status, WNOHANG) == zombie && WEXITSTATUS(status) == 4, "the group's ended leader cannot be waited for");
+  CHECK(waitpid(-zombie, &status, WNOHANG) == zombie && WEXITSTATUS(status) == 4,
+        "the group's ended leader cannot be waited for");
   close(hold[1]);
   CHECK(waitpid(-gone, &status, 0) == orphan && WEXITSTATUS(status) == 3, "a member of the first group");
   CHECK(waitpid(-zombie, &status, 0) == member && WEXITSTATUS(status) == 3, "a member of the second group");

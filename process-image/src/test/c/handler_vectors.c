@@ -1,5 +1,5 @@
-/* Code that a signal handler has interrupted gets its vector registers back when the handler returns, from the frame on its
- * stack. The worker is in its handler, on a signal stack of its own, nearly all the time. */
+/* Code that a signal handler has interrupted gets its vector registers back when the handler returns, from the frame on
+ * its stack. The worker is in its handler, on a signal stack of its own, nearly all the time. */
 #include "feature.h"
 
 enum { YMM = 16 * 32, STACK = 1 << 16 };
@@ -8,15 +8,19 @@ static _Atomic uint64_t rounds, handled;
 #define EACH16(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12) M(13) M(14) M(15)
 #define LOAD(n) "vmovdqu " #n "*32(%[in]), %%ymm" #n "\n"
 #define STORE(n) "vmovdqu %%ymm" #n ", " #n "*32(%[out])\n"
-#define ALL "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
+#define ALL \
+  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", \
+      "xmm14", "xmm15"
 
 static void keep(const void *in, void *out) {
   __asm__ volatile(EACH16(LOAD) "mov $1000000, %%rcx\n1: dec %%rcx\njnz 1b\n" EACH16(STORE) "vzeroupper\n"
-                   : : [in] "r"(in), [out] "r"(out) : "rcx", "memory", "cc", ALL);
+                   :
+                   : [in] "r"(in), [out] "r"(out)
+                   : "rcx", "memory", "cc", ALL);
 }
 
 static void handler(int signal) {
-  (void) signal;
+  (void)signal;
   pause_ms(20);
   __asm__ volatile("vzeroall" : : : ALL);
   handled++;

@@ -8,11 +8,12 @@ int main(int argc, char **argv) {
   feature_start(argc, argv);
   char *raw = mmap(NULL, (COUNT + 1) * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   MUST(raw != MAP_FAILED);
-  char *area = (char *) (((uintptr_t) raw + HUGE - 1) & ~(uintptr_t) (HUGE - 1));
-  bool available = !madvise(area, COUNT * HUGE, MADV_HUGEPAGE); /* a kernel without THP says EINVAL: still plain memory */
+  char *area = (char *)(((uintptr_t)raw + HUGE - 1) & ~(uintptr_t)(HUGE - 1));
+  bool available =
+      !madvise(area, COUNT * HUGE, MADV_HUGEPAGE); /* a kernel without THP says EINVAL: still plain memory */
   CHECK(available || errno == EINVAL, "madvise(MADV_HUGEPAGE)");
   uint64_t words = HUGE / 8, seeds[COUNT];
-  uint64_t *table = (uint64_t *) area;
+  uint64_t *table = (uint64_t *)area;
   for (uint64_t h = 0; h < COUNT; h += 2) { /* every second one stays untouched */
     seeds[h] = h + 1;
     for (uint64_t w = 0; w < words; w += 64) table[h * words + w] = seeds[h] * 1000003 + w;

@@ -1,5 +1,5 @@
-/* Events of inotify that a program never reads hold up no checkpoint. A restart does not have them, and says so as the kernel does when its queue is full
- * (IN_Q_OVERFLOW); new events come after that. */
+/* Events of inotify that a program never reads hold up no checkpoint. A restart does not have them, and says so as the
+ * kernel does when its queue is full (IN_Q_OVERFLOW); new events come after that. */
 #include "feature.h"
 #include <sys/inotify.h>
 
@@ -32,10 +32,14 @@ int main(int argc, char **argv) {
   close(open_scratch("watched/after", O_WRONLY | O_CREAT));
   bool restored = start_time() != started;
   ssize_t n = read(fd, &buffer, sizeof buffer);
-  struct inotify_event *first = &buffer.event, *second = (struct inotify_event *) (buffer.bytes + sizeof *first + first->len);
-  CHECK(n > (ssize_t) (2 * sizeof *first), "%zd bytes of events", n);
-  CHECK(restored ? first->mask == IN_Q_OVERFLOW && first->wd == -1 : first->mask == IN_CREATE && !strcmp(first->name, "before"), "the first event is %#x of watch %d", first->mask, first->wd);
-  CHECK(second->mask == IN_CREATE && second->wd == watch && !strcmp(second->name, "after"), "the second event is %#x of watch %d", second->mask, second->wd);
+  struct inotify_event *first = &buffer.event,
+                       *second = (struct inotify_event *)(buffer.bytes + sizeof *first + first->len);
+  CHECK(n > (ssize_t)(2 * sizeof *first), "%zd bytes of events", n);
+  CHECK(restored ? first->mask == IN_Q_OVERFLOW && first->wd == -1
+                 : first->mask == IN_CREATE && !strcmp(first->name, "before"),
+        "the first event is %#x of watch %d", first->mask, first->wd);
+  CHECK(second->mask == IN_CREATE && second->wd == watch && !strcmp(second->name, "after"),
+        "the second event is %#x of watch %d", second->mask, second->wd);
   CHECK(read(fd, &buffer, sizeof buffer) < 0 && errno == EAGAIN, "more events than two");
   return feature_pass();
 }

@@ -12,7 +12,8 @@ static void handler(int signum) {
 }
 
 static void burn(void) {
-  for (volatile int i = 0; i < 300000; i++) {}
+  for (volatile int i = 0; i < 300000; i++) {
+  }
 }
 
 int main(int argc, char **argv) {
@@ -30,8 +31,10 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 3; i++) {
       struct itimerval now;
       MUST(!getitimer(kinds[i], &now));
-      CHECK(now.it_interval.tv_usec == interval_us[i] && !now.it_interval.tv_sec, "interval %d is %ld us", i, (long) now.it_interval.tv_usec);
-      CHECK(now.it_value.tv_sec == 0 && (now.it_value.tv_usec || 1), "timer %d is %ld s ahead", i, (long) now.it_value.tv_sec);
+      CHECK(now.it_interval.tv_usec == interval_us[i] && !now.it_interval.tv_sec, "interval %d is %ld us", i,
+            (long)now.it_interval.tv_usec);
+      CHECK(now.it_value.tv_sec == 0 && (now.it_value.tv_usec || 1), "timer %d is %ld s ahead", i,
+            (long)now.it_value.tv_sec);
       if (ticks[i] != seen[i]) seen[i] = ticks[i], since[i] = now_ns();
       CHECK(now_ns() - since[i] < FEATURE_JUMP_NS, "timer %d has stopped after %lu ticks", i, seen[i]);
     }

@@ -13,7 +13,8 @@ int main(int argc, char **argv) {
   MUST(!known || (!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !syscall(RESTRICT_SELF, rules, 0) && !close(rules)));
   feature_ready();
   while (!feature_finishing()) {
-    CHECK(!known || (mknod(scratch("block"), S_IFBLK | 0600, makedev(1, 0)) && (errno == EACCES || errno == EPERM)), "a device file could be made");
+    CHECK(!known || (mknod(scratch("block"), S_IFBLK | 0600, makedev(1, 0)) && (errno == EACCES || errno == EPERM)),
+          "a device file could be made");
     pause_ms(5);
   }
   return feature_pass();

@@ -1,4 +1,5 @@
-/* The kernel reads and writes the job's memory for its system calls: it waits for missing pages, and gives no EFAULT. */
+/* The kernel reads and writes the job's memory for its system calls: it waits for missing pages, and gives no EFAULT.
+ */
 #include "blocks.h"
 #include <linux/futex.h>
 #include <sys/uio.h>
@@ -6,7 +7,9 @@
 static unsigned char *blocks;
 static int pipe_ends[2];
 
-static unsigned char *block(int b) { return blocks + (size_t) b * BLOCK; }
+static unsigned char *block(int b) {
+  return blocks + (size_t)b * BLOCK;
+}
 
 static void through_pipe(int from, int to) {
   MUST(write(pipe_ends[1], block(from), BLOCK / 8) == BLOCK / 8);
@@ -32,9 +35,12 @@ static void others(int b) {
   uint32_t word;
   memcpy(&word, block(b) + 20 * PAGE, sizeof word);
   struct timespec soon = {0, 1000};
-  CHECK(syscall(SYS_futex, block(b) + 20 * PAGE, FUTEX_WAIT, word, &soon, NULL, 0) < 0 && (errno == ETIMEDOUT || errno == EINTR), "futex");
+  CHECK(syscall(SYS_futex, block(b) + 20 * PAGE, FUTEX_WAIT, word, &soon, NULL, 0) < 0 &&
+            (errno == ETIMEDOUT || errno == EINTR),
+        "futex");
   CHECK(!mlock(block(b) + 30 * PAGE, 2 * PAGE) && !munlock(block(b) + 30 * PAGE, 2 * PAGE), "mlock");
-  MUST(!mprotect(block(b) + 50 * PAGE, PAGE, PROT_READ) && !mprotect(block(b) + 50 * PAGE, PAGE, PROT_READ | PROT_WRITE));
+  MUST(!mprotect(block(b) + 50 * PAGE, PAGE, PROT_READ) &&
+       !mprotect(block(b) + 50 * PAGE, PAGE, PROT_READ | PROT_WRITE));
   check_pattern(block(b), BLOCK, 1000 + b, "block");
 }
 

@@ -4,7 +4,9 @@
 static unsigned char *blocks;
 static bool discarded[BLOCKS * 64]; /* by page */
 
-static unsigned char *page(int p) { return blocks + (size_t) p * PAGE; }
+static unsigned char *page(int p) {
+  return blocks + (size_t)p * PAGE;
+}
 
 static void check(int p) {
   unsigned char want[BLOCK];
@@ -17,12 +19,12 @@ static void check(int p) {
 }
 
 static void discard(int p, int count) {
-  MUST(!madvise(page(p), (size_t) count * PAGE, MADV_DONTNEED));
+  MUST(!madvise(page(p), (size_t)count * PAGE, MADV_DONTNEED));
   for (int i = 0; i < count; i++) discarded[p + i] = true;
 }
 
 static void restore_block(int b) {
-  fill_pattern(blocks + (size_t) b * BLOCK, BLOCK, 1000 + b);
+  fill_pattern(blocks + (size_t)b * BLOCK, BLOCK, 1000 + b);
   for (int i = 0; i < 64; i++) discarded[b * 64 + i] = false;
 }
 

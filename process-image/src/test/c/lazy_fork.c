@@ -1,4 +1,5 @@
-/* Children and grandchildren have the memory of the moment of the fork, also what had not been read from the image then. */
+/* Children and grandchildren have the memory of the moment of the fork, also what had not been read from the image
+ * then. */
 #include "blocks.h"
 #include <sys/wait.h>
 
@@ -7,7 +8,7 @@ static uint64_t state = 5;
 
 static void look(void) {
   int b = next_random(&state) % BLOCKS;
-  check_pattern(blocks + (size_t) b * BLOCK, BLOCK, 1000 + b, "block of a relative");
+  check_pattern(blocks + (size_t)b * BLOCK, BLOCK, 1000 + b, "block of a relative");
 }
 
 static void await(pid_t child) {
@@ -29,12 +30,12 @@ int main(int argc, char **argv) {
       state += 77;
       look();
       int b = next_random(&state) % BLOCKS;
-      fill_pattern(blocks + (size_t) b * BLOCK, BLOCK, 2000 + b); /* nobody else must see it */
+      fill_pattern(blocks + (size_t)b * BLOCK, BLOCK, 2000 + b); /* nobody else must see it */
       pid_t grandchild = fork();
       CHECK(grandchild >= 0, "fork in a child");
       if (grandchild == 0) {
         feature_child();
-        check_pattern(blocks + (size_t) b * BLOCK, BLOCK, 2000 + b, "block that the child has written");
+        check_pattern(blocks + (size_t)b * BLOCK, BLOCK, 2000 + b, "block that the child has written");
         _exit(0);
       }
       await(grandchild);
@@ -44,6 +45,6 @@ int main(int argc, char **argv) {
     await(child);
     pause_ms(5);
   }
-  for (int b = 0; b < BLOCKS; b++) check_pattern(blocks + (size_t) b * BLOCK, BLOCK, 1000 + b, "block");
+  for (int b = 0; b < BLOCKS; b++) check_pattern(blocks + (size_t)b * BLOCK, BLOCK, 1000 + b, "block");
   return feature_pass();
 }

@@ -1,4 +1,5 @@
-/* Blocks that are moved, grown, shrunk, unmapped and mapped afresh, by two threads at once, keep what they had; what is new is zero. */
+/* Blocks that are moved, grown, shrunk, unmapped and mapped afresh, by two threads at once, keep what they had; what is
+ * new is zero. */
 #include "blocks.h"
 
 enum { OWN = BLOCKS / 2 };
@@ -19,7 +20,8 @@ static void resize(int b, size_t size, int flags) {
 }
 
 static void move(int b) {
-  unsigned char *place = map_fresh(sizes[b]), *to = mremap(blocks[b], sizes[b], sizes[b], MREMAP_MAYMOVE | MREMAP_FIXED, place);
+  unsigned char *place = map_fresh(sizes[b]),
+                *to = mremap(blocks[b], sizes[b], sizes[b], MREMAP_MAYMOVE | MREMAP_FIXED, place);
   CHECK(to == place, "mremap to a fixed address");
   blocks[b] = to;
 }
@@ -33,12 +35,23 @@ static void renew(int b) {
 
 static void step(int b, uint64_t *state) {
   switch (next_random(state) % 8) {
-    case 0: resize(b, sizes[b] + 4 * PAGE, MREMAP_MAYMOVE); break;
-    case 1: resize(b, sizes[b] > 8 * PAGE ? sizes[b] / 2 & -PAGE : BLOCK, MREMAP_MAYMOVE); break;
-    case 2: resize(b, sizes[b] + 2 * PAGE, 0); break;
-    case 3: renew(b); break;
-    case 4: check(b); break;
-    default: move(b);
+    case 0:
+      resize(b, sizes[b] + 4 * PAGE, MREMAP_MAYMOVE);
+      break;
+    case 1:
+      resize(b, sizes[b] > 8 * PAGE ? sizes[b] / 2 & -PAGE : BLOCK, MREMAP_MAYMOVE);
+      break;
+    case 2:
+      resize(b, sizes[b] + 2 * PAGE, 0);
+      break;
+    case 3:
+      renew(b);
+      break;
+    case 4:
+      check(b);
+      break;
+    default:
+      move(b);
   }
 }
 

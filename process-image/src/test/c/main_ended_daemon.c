@@ -1,5 +1,5 @@
-/* A daemon in a session of its own whose main thread has ended while another one runs: /proc shows nothing of its memory and descriptors, so it is refused by
- * name, and never left out. */
+/* A daemon in a session of its own whose main thread has ended while another one runs: /proc shows nothing of its
+ * memory and descriptors, so it is refused by name, and never left out. */
 #include "feature.h"
 #include <sys/wait.h>
 
@@ -7,7 +7,7 @@ static int held[2];
 
 static void *stay(void *unused) {
   char byte;
-  (void) unused;
+  (void)unused;
   CHECK(read(held[0], &byte, 1) == 0, "the first process says something");
   int fd = open_scratch("daemon", O_WRONLY | O_CREAT);
   close(fd);

@@ -12,8 +12,12 @@ static int own[FILES][2], counters[FILES];
 static void check_files(int process) {
   for (int i = process; i < FILES; i += CHILDREN + 1) {
     uint64_t value = i + 1, got = 0;
-    CHECK(write(own[i][1], &value, sizeof value) == sizeof value && read(own[i][0], &got, sizeof got) == sizeof got && got == value, "pipe %d gives %llu", i, (unsigned long long)got);
-    CHECK(write(counters[i], &value, sizeof value) == sizeof value && read(counters[i], &got, sizeof got) == sizeof got && got == value, "counter %d gives %llu", i, (unsigned long long)got);
+    CHECK(write(own[i][1], &value, sizeof value) == sizeof value && read(own[i][0], &got, sizeof got) == sizeof got &&
+              got == value,
+          "pipe %d gives %llu", i, (unsigned long long)got);
+    CHECK(write(counters[i], &value, sizeof value) == sizeof value &&
+              read(counters[i], &got, sizeof got) == sizeof got && got == value,
+          "counter %d gives %llu", i, (unsigned long long)got);
   }
 }
 

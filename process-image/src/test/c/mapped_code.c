@@ -1,5 +1,5 @@
-/* Code, shared data and input that stay on disk are there after a restart: what was not touched before comes from the files then.
- * A second argument is the directory of the files. */
+/* Code, shared data and input that stay on disk are there after a restart: what was not touched before comes from the
+ * files then. A second argument is the directory of the files. */
 #include "feature.h"
 #include <sys/mman.h>
 
@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
   MUST(read(input, seen, AT) == AT);
   feature_ready();
   while (!feature_finishing()) pause_ms(5);
-  int value = ((int (*)(void)) (program + 3 * PAGE))();
+  int value = ((int (*)(void))(program + 3 * PAGE))();
   CHECK(value == 42, "somebody else's code ran: %d", value);
   check_pattern(shared, SIZE, SEED, "shared file");
   MUST(read(input, seen, SIZE) == SIZE - AT);

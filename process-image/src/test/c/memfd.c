@@ -28,8 +28,10 @@ int main(int argc, char **argv) {
     CHECK(pread(sealed, got, BYTES, 0) == BYTES && !memcmp(got, content, BYTES), "the sealed memfd changed");
     pause_ms(2);
   }
-  check_flags(plain, O_RDWR, 0, "plain"), check_flags(sealed, O_RDWR, FD_CLOEXEC, "sealed"), check_flags(second, O_RDONLY, 0, "second");
-  CHECK(fcntl(sealed, F_GET_SEALS) == (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), "the seals are %#x", fcntl(sealed, F_GET_SEALS));
+  check_flags(plain, O_RDWR, 0, "plain"), check_flags(sealed, O_RDWR, FD_CLOEXEC, "sealed"),
+      check_flags(second, O_RDONLY, 0, "second");
+  CHECK(fcntl(sealed, F_GET_SEALS) == (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), "the seals are %#x",
+        fcntl(sealed, F_GET_SEALS));
   CHECK(pwrite(sealed, "x", 1, 0) == -1 && errno == EPERM, "a sealed memfd can be written");
   CHECK(fcntl(plain, F_GET_SEALS) == F_SEAL_SEAL, "the plain memfd has seals %#x", fcntl(plain, F_GET_SEALS));
   return feature_pass();

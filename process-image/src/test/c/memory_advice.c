@@ -1,5 +1,5 @@
-/* Advice to the kernel about memory (madvise(2)), alone and together, on mappings large enough to come in after a restart: it is still
- * given, and forks go by it. */
+/* Advice to the kernel about memory (madvise(2)), alone and together, on mappings large enough to come in after a
+ * restart: it is still given, and forks go by it. */
 #include "blocks.h"
 #include "smaps.h"
 #include <sys/wait.h>
@@ -33,9 +33,12 @@ static void advise(int kind) {
   given[kind] = true;
   for (int i = 0; i < 3 && kinds[kind].flags[i]; i++)
     if (madvise(areas[kind], BYTES, kinds[kind].advice[i])) {
-      CHECK(errno == EINVAL && kinds[kind].advice[i] >= MADV_MERGEABLE && kinds[kind].advice[i] <= MADV_NOHUGEPAGE, "madvise(%d)", kinds[kind].advice[i]);
+      CHECK(errno == EINVAL && kinds[kind].advice[i] >= MADV_MERGEABLE && kinds[kind].advice[i] <= MADV_NOHUGEPAGE,
+            "madvise(%d)", kinds[kind].advice[i]);
       given[kind] = false;
-    } else CHECK(has_flag(areas[kind], kinds[kind].flags[i]), "madvise(%d) shows no flag %s", kinds[kind].advice[i], kinds[kind].flags[i]);
+    } else
+      CHECK(has_flag(areas[kind], kinds[kind].flags[i]), "madvise(%d) shows no flag %s", kinds[kind].advice[i],
+            kinds[kind].flags[i]);
   vm_flags(areas[kind], flags[kind]);
 }
 
@@ -53,8 +56,9 @@ static void look_in_child(uint64_t *state) {
   if (!child) {
     feature_child();
     for (int k = 0; k < ADVICES; k++) {
-      unsigned char *at = areas[k] + (size_t) block * BLOCK, resident;
-      if (kinds[k].absent) CHECK(mincore(at, PAGE, &resident) == -1 && errno == ENOMEM, "a child has memory of kind %d", k);
+      unsigned char *at = areas[k] + (size_t)block * BLOCK, resident;
+      if (kinds[k].absent)
+        CHECK(mincore(at, PAGE, &resident) == -1 && errno == ENOMEM, "a child has memory of kind %d", k);
       else if (kinds[k].wiped) check_zeros(at, BLOCK, "memory that is wiped in children");
       else check_pattern(at, BLOCK, 100 * k + block, "memory of a child");
     }
@@ -68,10 +72,11 @@ int main(int argc, char **argv) {
   feature_start(argc, argv);
   for (int k = 0; k < ADVICES; k++) {
     areas[k] = map_fresh(BYTES + 2 * PAGE);
-    MUST(!munmap(areas[k], PAGE) && !munmap(areas[k] + BYTES + PAGE, PAGE)); /* nothing beside it that it could be joined with */
+    MUST(!munmap(areas[k], PAGE) &&
+         !munmap(areas[k] + BYTES + PAGE, PAGE)); /* nothing beside it that it could be joined with */
     areas[k] += PAGE;
     advise(k);
-    for (int b = 0; b < 24; b++) fill_pattern(areas[k] + (size_t) b * BLOCK, BLOCK, 100 * k + b);
+    for (int b = 0; b < 24; b++) fill_pattern(areas[k] + (size_t)b * BLOCK, BLOCK, 100 * k + b);
   }
   feature_ready();
   bool over = false;
@@ -84,7 +89,7 @@ int main(int argc, char **argv) {
   }
   for (int k = 0; k < ADVICES; k++) {
     if (given[k]) check_flags_of(k);
-    for (int b = 0; b < 24; b++) check_pattern(areas[k] + (size_t) b * BLOCK, BLOCK, 100 * k + b, "advised memory");
+    for (int b = 0; b < 24; b++) check_pattern(areas[k] + (size_t)b * BLOCK, BLOCK, 100 * k + b, "advised memory");
   }
   return feature_pass();
 }

@@ -1,4 +1,5 @@
-/* Locked memory: whole mappings, parts of them, pages that are locked as they come, and that they can be unlocked again. */
+/* Locked memory: whole mappings, parts of them, pages that are locked as they come, and that they can be unlocked
+ * again. */
 #include "smaps.h"
 #include <sys/mman.h>
 
@@ -35,7 +36,8 @@ int main(int argc, char **argv) {
   MUST(!ftruncate(file, SIZE));
   char *mapped = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   MUST(mapped != MAP_FAILED && !close(file));
-  MUST(!mlock(whole, SIZE) && !mlock(part + 8 * PAGE, 4 * PAGE) && !mlock2(later, SIZE, MLOCK_ONFAULT) && !madvise(wiped, SIZE, MADV_WIPEONFORK) && !mlock(wiped, SIZE) && !mlock(mapped, SIZE));
+  MUST(!mlock(whole, SIZE) && !mlock(part + 8 * PAGE, 4 * PAGE) && !mlock2(later, SIZE, MLOCK_ONFAULT) &&
+       !madvise(wiped, SIZE, MADV_WIPEONFORK) && !mlock(wiped, SIZE) && !mlock(mapped, SIZE));
   long kb = locked_kb();
   MUST(kb == 4 * SIZE / 1024 + 16);
   feature_ready();
@@ -43,15 +45,22 @@ int main(int argc, char **argv) {
   while (!over) {
     over = feature_finishing();
     CHECK(locked_kb() == kb, "%ld KiB were locked, now %ld", kb, locked_kb());
-    CHECK(has_flag(part + 8 * PAGE, "lo") && !has_flag(part, "lo") && !has_flag(part + 12 * PAGE, "lo") && !has_flag(plain, "lo"), "other pages are locked");
-    CHECK(has_flag(later, "lo") && has_flag(whole, "lo") && has_flag(wiped, "wf") && has_flag(mapped, "lo"), "a lock is lost");
-    check_pattern(whole, SIZE / 2, 1, "locked memory"), check_pattern(part, SIZE / 2, 2, "memory with a lock within"), check_pattern(later, SIZE / 2, 3, "memory that is locked as it comes");
-    check_pattern(wiped, SIZE / 2, 4, "locked memory that is wiped in children"), check_pattern(plain, SIZE / 2, 5, "memory beside");
+    CHECK(has_flag(part + 8 * PAGE, "lo") && !has_flag(part, "lo") && !has_flag(part + 12 * PAGE, "lo") &&
+              !has_flag(plain, "lo"),
+          "other pages are locked");
+    CHECK(has_flag(later, "lo") && has_flag(whole, "lo") && has_flag(wiped, "wf") && has_flag(mapped, "lo"),
+          "a lock is lost");
+    check_pattern(whole, SIZE / 2, 1, "locked memory"), check_pattern(part, SIZE / 2, 2, "memory with a lock within"),
+        check_pattern(later, SIZE / 2, 3, "memory that is locked as it comes");
+    check_pattern(wiped, SIZE / 2, 4, "locked memory that is wiped in children"),
+        check_pattern(plain, SIZE / 2, 5, "memory beside");
     CHECK(resident(whole) == SIZE / PAGE, "only %d locked pages are there", resident(whole));
-    CHECK(resident(later) < SIZE / PAGE, "pages that nobody has touched have come in: locked as they come is locked now");
+    CHECK(resident(later) < SIZE / PAGE,
+          "pages that nobody has touched have come in: locked as they come is locked now");
     pause_ms(5);
   }
-  MUST(!munlock(whole, SIZE) && !munlock(later, SIZE) && !munlock(part, SIZE) && !munlock(wiped, SIZE) && !munlock(mapped, SIZE));
+  MUST(!munlock(whole, SIZE) && !munlock(later, SIZE) && !munlock(part, SIZE) && !munlock(wiped, SIZE) &&
+       !munlock(mapped, SIZE));
   CHECK(locked_kb() == 0, "%ld KiB stay locked", locked_kb());
   return feature_pass();
 }

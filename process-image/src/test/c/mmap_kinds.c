@@ -5,12 +5,14 @@
 
 enum { PAGE = 4096, SIZE = 16 * PAGE };
 static sigjmp_buf trap;
-static void on_fault(int signum) { siglongjmp(trap, signum); }
+static void on_fault(int signum) {
+  siglongjmp(trap, signum);
+}
 
 static bool faults(volatile char *at, bool write) {
   if (sigsetjmp(trap, 1)) return true;
   if (write) *at = *at;
-  else (void) *at;
+  else (void)*at;
   return false;
 }
 
@@ -38,7 +40,8 @@ int main(int argc, char **argv) {
   char *lonely = map(SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   char *executable = map(PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   MUST(!close(file) && !close(shared_fd));
-  fill_pattern(shared, SIZE, 51), fill_pattern(forbidden, SIZE, 52), fill_pattern(down, SIZE, 53), fill_pattern(lonely, PAGE, 54);
+  fill_pattern(shared, SIZE, 51), fill_pattern(forbidden, SIZE, 52), fill_pattern(down, SIZE, 53),
+      fill_pattern(lonely, PAGE, 54);
   fill_pattern(dirty + 3 * PAGE, PAGE, 55);
   MUST(!mprotect(forbidden, SIZE / 2, PROT_NONE) && !mprotect(forbidden + SIZE / 2, SIZE / 2, PROT_READ));
   MUST(!madvise(lonely, SIZE, MADV_DONTFORK)); /* not in a fork of ours, so not in a snapshot made by one */
@@ -56,14 +59,18 @@ int main(int argc, char **argv) {
     check_pattern(shared, SIZE, 51, "shared anonymous"), check_pattern(down, SIZE, 53, "grows-down");
     check_pattern(lonely, PAGE, 54, "not-in-a-fork");
     CHECK(!lonely[PAGE] && !lonely[SIZE - 1], "an untouched page is not zero");
-    CHECK(!memcmp(dirty, content, 3 * PAGE) && !memcmp(dirty + 4 * PAGE, content + 4 * PAGE, SIZE - 4 * PAGE), "clean pages of a private file mapping changed");
+    CHECK(!memcmp(dirty, content, 3 * PAGE) && !memcmp(dirty + 4 * PAGE, content + 4 * PAGE, SIZE - 4 * PAGE),
+          "clean pages of a private file mapping changed");
     check_pattern(dirty + 3 * PAGE, PAGE, 55, "dirty page of a private file mapping");
     CHECK(!memcmp(part, content + 2 * PAGE, 4 * PAGE), "a read-only file mapping changed");
     CHECK(faults(forbidden, false), "PROT_NONE can be read");
-    CHECK(faults(forbidden + SIZE / 2, true) && !faults(forbidden + SIZE / 2, false), "a read-only mapping has another protection");
+    CHECK(faults(forbidden + SIZE / 2, true) && !faults(forbidden + SIZE / 2, false),
+          "a read-only mapping has another protection");
     CHECK(faults(part, true), "a read-only file mapping can be written");
-    CHECK(((int (*)(void)) executable)() == 42, "code in memory does not run");
-    if (n % 32 == 0) CHECK(has_flag(down, "gd") && has_flag(lonely, "dc"), "a flag of a mapping is lost (grows-down %d, dont-fork %d)", has_flag(down, "gd"), has_flag(lonely, "dc"));
+    CHECK(((int (*)(void))executable)() == 42, "code in memory does not run");
+    if (n % 32 == 0)
+      CHECK(has_flag(down, "gd") && has_flag(lonely, "dc"), "a flag of a mapping is lost (grows-down %d, dont-fork %d)",
+            has_flag(down, "gd"), has_flag(lonely, "dc"));
     pause_ms(2);
   }
   MUST(!mprotect(forbidden, SIZE / 2, PROT_READ));

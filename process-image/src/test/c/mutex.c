@@ -10,13 +10,14 @@ static void *worker(void *argument) {
     OK(pthread_mutex_lock(&normal));
     CHECK(left == right, "two threads were inside: %lu and %lu", left, right);
     left++;
-    for (volatile int i = 0; i < 50; i++) {}
+    for (volatile int i = 0; i < 50; i++) {
+    }
     right++;
     OK(pthread_mutex_unlock(&normal));
     mine++;
     if (mine % 500 == 0) pause_ms(1);
   }
-  __atomic_add_fetch((uint64_t *) argument, mine, __ATOMIC_SEQ_CST);
+  __atomic_add_fetch((uint64_t *)argument, mine, __ATOMIC_SEQ_CST);
   return NULL;
 }
 

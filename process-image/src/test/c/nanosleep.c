@@ -6,7 +6,7 @@ static void *relative(void *unused) {
     int64_t start = now_ns();
     CHECK(!nanosleep(&(struct timespec){0, 300000000}, NULL), "nanosleep was interrupted");
     int64_t slept = now_ns() - start;
-    CHECK(slept >= 300000000 && slept < FEATURE_JUMP_NS, "a sleep of 0.3 s took %lld ns", (long long) slept);
+    CHECK(slept >= 300000000 && slept < FEATURE_JUMP_NS, "a sleep of 0.3 s took %lld ns", (long long)slept);
   }
   return unused;
 }
@@ -14,9 +14,11 @@ static void *relative(void *unused) {
 static void *absolute(void *unused) {
   while (!feature_over) {
     int64_t until = now_ns() + 250000000;
-    int error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &(struct timespec){until / 1000000000, until % 1000000000}, NULL);
+    int error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
+                                &(struct timespec){until / 1000000000, until % 1000000000}, NULL);
     CHECK(!error, "clock_nanosleep: %s", strerror(error));
-    CHECK(now_ns() >= until && now_ns() - until < FEATURE_JUMP_NS, "an absolute sleep ended %lld ns off", (long long) (now_ns() - until));
+    CHECK(now_ns() >= until && now_ns() - until < FEATURE_JUMP_NS, "an absolute sleep ended %lld ns off",
+          (long long)(now_ns() - until));
   }
   return unused;
 }

@@ -1,5 +1,6 @@
-/* Who made the peer of a unix socket (SO_PEERCRED, SO_PEERGROUPS of unix(7)): a process that lives, has ended, or has ended and was not waited for; as root, or as
- * somebody else at that time; by socketpair(2), by listen(2) and by connect(2). A server tells its clients so, also those that come after a restart. */
+/* Who made the peer of a unix socket (SO_PEERCRED, SO_PEERGROUPS of unix(7)): a process that lives, has ended, or has
+ * ended and was not waited for; as root, or as somebody else at that time; by socketpair(2), by listen(2) and by
+ * connect(2). A server tells its clients so, also those that come after a restart. */
 #include "feature.h"
 #include <grp.h>
 #include <sched.h>
@@ -34,17 +35,21 @@ static struct peer peer_of(int fd, const char *what) {
   struct peer peer = {0};
   socklen_t size = sizeof peer.credentials, bytes = sizeof peer.groups;
   CHECK(!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer.credentials, &size), "%s: SO_PEERCRED", what);
-  if (peer.credentials.pid) CHECK(!getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, peer.groups, &bytes), "%s: SO_PEERGROUPS", what);
+  if (peer.credentials.pid)
+    CHECK(!getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, peer.groups, &bytes), "%s: SO_PEERGROUPS", what);
   peer.count = peer.credentials.pid ? bytes / sizeof(gid_t) : 0;
   return peer;
 }
 
 static void check(const struct peer *before, int fd, const char *what) {
   struct peer now = peer_of(fd, what);
-  CHECK(now.credentials.pid == before->credentials.pid && now.credentials.uid == before->credentials.uid && now.credentials.gid == before->credentials.gid,
-        "%s: the peer was process %d of %d:%d and is process %d of %d:%d", what, before->credentials.pid, before->credentials.uid, before->credentials.gid, now.credentials.pid,
-        now.credentials.uid, now.credentials.gid);
-  CHECK(now.count == before->count && !memcmp(now.groups, before->groups, sizeof now.groups), "%s: the peer had %d groups and has %d (or others)", what, before->count, now.count);
+  CHECK(now.credentials.pid == before->credentials.pid && now.credentials.uid == before->credentials.uid &&
+            now.credentials.gid == before->credentials.gid,
+        "%s: the peer was process %d of %d:%d and is process %d of %d:%d", what, before->credentials.pid,
+        before->credentials.uid, before->credentials.gid, now.credentials.pid, now.credentials.uid,
+        now.credentials.gid);
+  CHECK(now.count == before->count && !memcmp(now.groups, before->groups, sizeof now.groups),
+        "%s: the peer had %d groups and has %d (or others)", what, before->count, now.count);
 }
 
 static void add(int fd, const char *what) {
@@ -62,13 +67,15 @@ static pid_t by_child(bool other, void (*act)(void *), void *argument, bool live
   act(argument);
   MUST(!unshare(CLONE_FILES));
   if (!lives) _exit(0);
-  *(volatile int *) &shared[8] = 1;
+  *(volatile int *)&shared[8] = 1;
   feature_child();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (;;) pause();
 }
 
-static void end_of(pid_t child) { MUST(waitpid(child, NULL, 0) == child); }
+static void end_of(pid_t child) {
+  MUST(waitpid(child, NULL, 0) == child);
+}
 
 static void await_end(pid_t child) {
   siginfo_t info;
@@ -76,7 +83,7 @@ static void await_end(pid_t child) {
 }
 
 static void make_pairs(void *unused) {
-  (void) unused;
+  (void)unused;
   for (int i = 0; i < 3; i++) MUST(!socketpair(AF_UNIX, types[i], 0, pairs[i]));
 }
 
@@ -89,22 +96,24 @@ struct server {
 static struct server named(int type, const char *name) {
   struct server server = {{.sun_family = AF_UNIX}, 0, type};
   if (*name == '@')
-    server.length = offsetof(struct sockaddr_un, sun_path) + snprintf(server.name.sun_path, sizeof server.name.sun_path, "%c%s-%d", 0, name + 1, feature_pid);
+    server.length = offsetof(struct sockaddr_un, sun_path) +
+                    snprintf(server.name.sun_path, sizeof server.name.sun_path, "%c%s-%d", 0, name + 1, feature_pid);
   else
-    server.length = offsetof(struct sockaddr_un, sun_path) + snprintf(server.name.sun_path, sizeof server.name.sun_path, "%s/%s", feature_scratch, name) + 1;
+    server.length = offsetof(struct sockaddr_un, sun_path) +
+                    snprintf(server.name.sun_path, sizeof server.name.sun_path, "%s/%s", feature_scratch, name) + 1;
   return server;
 }
 
 static void serve(void *argument) {
   struct server *server = argument;
   shared[0] = socket(AF_UNIX, server->type, 0);
-  MUST(shared[0] >= 0 && !bind(shared[0], (void *) &server->name, server->length) && !listen(shared[0], 5));
+  MUST(shared[0] >= 0 && !bind(shared[0], (void *)&server->name, server->length) && !listen(shared[0], 5));
 }
 
 static void call(void *argument) {
   struct server *server = argument;
   shared[1] = socket(AF_UNIX, server->type, 0);
-  MUST(shared[1] >= 0 && !connect(shared[1], (void *) &server->name, server->length));
+  MUST(shared[1] >= 0 && !connect(shared[1], (void *)&server->name, server->length));
 }
 
 /* Served by one, called by another; both have ended, or only one is another. */
@@ -128,10 +137,12 @@ int main(int argc, char **argv) {
   root = !geteuid();
   MUST(!chmod(feature_scratch, 0777));
   MUST((shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) != MAP_FAILED);
-  pairs = (int(*)[2]) (shared + 2);
+  pairs = (int(*)[2])(shared + 2);
   pid_t zombie = -1, living = -1;
-  for (int who = 0; who < 5; who++) { /* this one, one that has ended, another user who has, one that was not waited for, one that lives */
-    static const char *const by[] = {"made by this process", "by one that has ended", "by another user", "by one that was not waited for", "by one that lives"};
+  for (int who = 0; who < 5;
+       who++) { /* this one, one that has ended, another user who has, one that was not waited for, one that lives */
+    static const char *const by[] = {"made by this process", "by one that has ended", "by another user",
+                                     "by one that was not waited for", "by one that lives"};
     if (who == 0) {
       make_pairs(NULL);
     } else {
@@ -140,7 +151,7 @@ int main(int argc, char **argv) {
       if (who == 3) await_end(zombie = child);
       if (who == 4) {
         living = child; /* it may still share our descriptors: */
-        while (!*(volatile int *) &shared[8]) pause_ms(1);
+        while (!*(volatile int *)&shared[8]) pause_ms(1);
       }
     }
     for (int i = 0; i < 3; i++) {
@@ -154,7 +165,8 @@ int main(int argc, char **argv) {
     }
   }
   struct server late[4] = {named(SOCK_STREAM, "own"), named(SOCK_SEQPACKET, "@other")};
-  int listeners[2] = {connection("own", SOCK_STREAM, false, false, true), connection("@other", SOCK_SEQPACKET, root, false, true)};
+  int listeners[2] = {connection("own", SOCK_STREAM, false, false, true),
+                      connection("@other", SOCK_SEQPACKET, root, false, true)};
   connection("closed", SOCK_STREAM, false, false, false); /* other users may not get to the scratch directory */
   connection("@both", SOCK_STREAM, root, root, false);
   connection("@closed", SOCK_SEQPACKET, false, root, false);
@@ -165,18 +177,21 @@ int main(int argc, char **argv) {
     for (int i = 0; i < count; i++) check(&ends[i].peer, ends[i].fd, ends[i].what);
     for (int i = 0; i < 2; i++) {
       int client = socket(AF_UNIX, late[i].type, 0);
-      MUST(client >= 0 && !connect(client, (void *) &late[i].name, late[i].length));
+      MUST(client >= 0 && !connect(client, (void *)&late[i].name, late[i].length));
       check(&servers[i], client, i ? "a new client of another user's server" : "a new client");
       int accepted = accept(listeners[i], NULL, NULL);
       struct peer mine = peer_of(accepted, "accepted just now");
-      CHECK(mine.credentials.pid == feature_pid && mine.credentials.uid == geteuid(), "a server is told that process %d of %d called it", mine.credentials.pid, mine.credentials.uid);
+      CHECK(mine.credentials.pid == feature_pid && mine.credentials.uid == geteuid(),
+            "a server is told that process %d of %d called it", mine.credentials.pid, mine.credentials.uid);
       close(client), close(accepted);
     }
     pause_ms(3);
   }
   char words[16];
   for (int i = 0; i < count; i++)
-    if (!strcmp(ends[i].what, "whose peer has closed")) CHECK(read(ends[i].fd, words, sizeof words) == 10 && !memcmp(words, "last words", 10), "what a peer said before it closed");
+    if (!strcmp(ends[i].what, "whose peer has closed"))
+      CHECK(read(ends[i].fd, words, sizeof words) == 10 && !memcmp(words, "last words", 10),
+            "what a peer said before it closed");
   end_of(zombie);
   MUST(!kill(living, SIGKILL));
   end_of(living);

@@ -14,7 +14,8 @@ static Filled fill(int flags, int capacity, int bytes, uint64_t seed) {
   unsigned char *buffer = malloc(bytes);
   fill_pattern(buffer, bytes, seed);
   for (int done = 0; done < bytes;) {
-    int piece = bytes - done < 3000 ? bytes - done : 3000; /* a write that does not fit a page opens a new one: 48000 fill all 16 */
+    int piece = bytes - done < 3000 ? bytes - done
+                                    : 3000; /* a write that does not fit a page opens a new one: 48000 fill all 16 */
     MUST(write(pipe_.ends[1], buffer + done, piece) == piece);
     done += piece;
   }
@@ -49,7 +50,8 @@ static void *echo(void *argument) {
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
-  Filled small = fill(0, 0, 10, 1), half = fill(O_NONBLOCK, 0, 30000, 2), full = fill(O_CLOEXEC, 0, 48000, 3), large = fill(0, 1 << 18, 150000, 4);
+  Filled small = fill(0, 0, 10, 1), half = fill(O_NONBLOCK, 0, 30000, 2), full = fill(O_CLOEXEC, 0, 48000, 3),
+         large = fill(0, 1 << 18, 150000, 4);
   Filled orphan = fill(0, 0, 500, 5);
   MUST(!close(orphan.ends[1]));
   int there[2], back[2];
@@ -71,7 +73,8 @@ int main(int argc, char **argv) {
   check_flags(full.ends[0], O_RDONLY, FD_CLOEXEC, "pipe");
   check_flags(small.ends[1], O_WRONLY, 0, "pipe");
   CHECK(fcntl(large.ends[0], F_GETPIPE_SZ) == 1 << 18, "the capacity became %d", fcntl(large.ends[0], F_GETPIPE_SZ));
-  drain(small, 1, "small pipe"), drain(half, 2, "half full pipe"), drain(full, 3, "full pipe"), drain(large, 4, "large pipe");
+  drain(small, 1, "small pipe"), drain(half, 2, "half full pipe"), drain(full, 3, "full pipe"),
+      drain(large, 4, "large pipe");
   char byte;
   CHECK(read(half.ends[0], &byte, 1) == -1 && errno == EAGAIN, "an empty non-blocking pipe");
   unsigned char rest[600];

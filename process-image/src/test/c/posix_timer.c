@@ -16,7 +16,7 @@ static void on_thread_tick(int signum, siginfo_t *info, void *context) {
 }
 
 static void *worker(void *unused) {
-  target = (pid_t) syscall(SYS_gettid);
+  target = (pid_t)syscall(SYS_gettid);
   while (!feature_over) pause_ms(20);
   return unused;
 }
@@ -30,14 +30,16 @@ static timer_t make(clockid_t clock, int notify, int signum, int value, pid_t th
 }
 
 static void arm(timer_t timer, long first_ms, long interval_ms, int flags) {
-  struct itimerspec when = {{interval_ms / 1000, interval_ms % 1000 * 1000000}, {first_ms / 1000, first_ms % 1000 * 1000000}};
+  struct itimerspec when = {{interval_ms / 1000, interval_ms % 1000 * 1000000},
+                            {first_ms / 1000, first_ms % 1000 * 1000000}};
   MUST(!timer_settime(timer, flags, &when, NULL));
 }
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
   MUST(!sigaction(SIGRTMIN, &(struct sigaction){.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART}, NULL));
-  MUST(!sigaction(SIGRTMIN + 3, &(struct sigaction){.sa_sigaction = on_thread_tick, .sa_flags = SA_SIGINFO | SA_RESTART}, NULL));
+  MUST(!sigaction(SIGRTMIN + 3,
+                  &(struct sigaction){.sa_sigaction = on_thread_tick, .sa_flags = SA_SIGINFO | SA_RESTART}, NULL));
   pthread_t thread = start_thread(worker, NULL);
   while (!target) pause_ms(1);
   timer_t gone = make(CLOCK_MONOTONIC, SIGEV_NONE, 0, 0, 0); /* leaves a hole in the ids */
@@ -58,13 +60,16 @@ int main(int argc, char **argv) {
     CHECK(!wrong, "a timer's signal came with another payload or to another thread");
     if (ticks != seen) seen = ticks, since = now_ns();
     if (thread_ticks != thread_seen) thread_seen = thread_ticks, thread_since = now_ns();
-    CHECK(now_ns() - since < FEATURE_JUMP_NS && now_ns() - thread_since < FEATURE_JUMP_NS, "a timer stopped after %lu and %lu ticks", seen, thread_seen);
+    CHECK(now_ns() - since < FEATURE_JUMP_NS && now_ns() - thread_since < FEATURE_JUMP_NS,
+          "a timer stopped after %lu and %lu ticks", seen, thread_seen);
     struct itimerspec now;
     MUST(!timer_gettime(periodic, &now));
     CHECK(now.it_interval.tv_nsec == 10000000, "the interval is %ld ns", now.it_interval.tv_nsec);
     MUST(!timer_gettime(distant, &now));
-    int64_t left = now.it_value.tv_sec * 1000000000LL + now.it_value.tv_nsec, due = 1000000000000LL - (now_ns() - start);
-    CHECK(left - due < 3000000000LL && due - left < 3000000000LL, "the distant timer has %lld ns left, not %lld", (long long) left, (long long) due);
+    int64_t left = now.it_value.tv_sec * 1000000000LL + now.it_value.tv_nsec,
+            due = 1000000000000LL - (now_ns() - start);
+    CHECK(left - due < 3000000000LL && due - left < 3000000000LL, "the distant timer has %lld ns left, not %lld",
+          (long long)left, (long long)due);
     MUST(!timer_gettime(idle, &now));
     CHECK(!now.it_value.tv_sec && !now.it_value.tv_nsec, "a disarmed timer runs");
   }

@@ -1,4 +1,5 @@
-/* What a tree of processes has in memory, counted once: the sum of their proportional sets (Pss of proc_pid_smaps(5)). */
+/* What a tree of processes has in memory, counted once: the sum of their proportional sets (Pss of proc_pid_smaps(5)).
+ */
 #ifndef PSS_H
 #define PSS_H
 #include "feature.h"
@@ -13,7 +14,8 @@ static inline long pss_of(pid_t pid, const void *from, const void *to) {
   unsigned long start, end;
   bool inside = false;
   while (fgets(line, sizeof line, maps)) {
-    if (sscanf(line, "%lx%c%lx ", &start, &dash, &end) == 3 && dash == '-') inside = !to || (start < (unsigned long) to && end > (unsigned long) from);
+    if (sscanf(line, "%lx%c%lx ", &start, &dash, &end) == 3 && dash == '-')
+      inside = !to || (start < (unsigned long)to && end > (unsigned long)from);
     else if (inside && sscanf(line, "Pss: %ld kB", &kilobytes) == 1) sum += kilobytes << 10;
   }
   fclose(maps);
@@ -31,12 +33,15 @@ static inline long pss_sum(const pid_t *pids, int count, const void *from, const
   return sum;
 }
 
-/* At most a twentieth more than THEN, and SLACK bytes for what a program needs to look at itself. The processes are looked at one after the other, so a single look
- * while they are being killed says nothing, and none when they have been asked to finish. */
-static inline void check_pss(const pid_t *pids, int count, const void *from, const void *to, long then, long slack, const char *what) {
+/* At most a twentieth more than THEN, and SLACK bytes for what a program needs to look at itself. The processes are
+ * looked at one after the other, so a single look while they are being killed says nothing, and none when they have
+ * been asked to finish. */
+static inline void check_pss(const pid_t *pids, int count, const void *from, const void *to, long then, long slack,
+                             const char *what) {
   long now = 0;
   for (int looks = 0; looks < 40 && access(scratch("finish"), F_OK); looks++, pause_ms(25))
     if ((now = pss_sum(pids, count, from, to)) >= 0 && now <= then + then / 20 + slack) return;
-  CHECK(!access(scratch("finish"), F_OK), "%s: %d processes have %ld KiB in memory, and had %ld", what, count, now >> 10, then >> 10);
+  CHECK(!access(scratch("finish"), F_OK), "%s: %d processes have %ld KiB in memory, and had %ld", what, count,
+        now >> 10, then >> 10);
 }
 #endif

@@ -1,5 +1,6 @@
-/* Pseudo-terminals: modes, size, owner, lines and bytes in both directions that nobody has read, number; a session that one controls,
- * with its foreground group; one whose slave was closed with output left, one that was never opened, and a slave without master. */
+/* Pseudo-terminals: modes, size, owner, lines and bytes in both directions that nobody has read, number; a session that
+ * one controls, with its foreground group; one whose slave was closed with output left, one that was never opened, and
+ * a slave without master. */
 #include "feature.h"
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -44,20 +45,27 @@ static void check_name(const Pty *pty) {
 
 static void check_owner(const Pty *pty, mode_t mode) {
   struct stat stat;
-  CHECK(!fstat(pty->slave, &stat) && (stat.st_mode & 07777) == mode, "mode %#o of terminal %d became %#o", mode, pty->number, stat.st_mode & 07777);
-  if (!geteuid()) CHECK(stat.st_uid == 1234 && stat.st_gid == 5678, "the owner of terminal %d became %d:%d", pty->number, stat.st_uid, stat.st_gid);
+  CHECK(!fstat(pty->slave, &stat) && (stat.st_mode & 07777) == mode, "mode %#o of terminal %d became %#o", mode,
+        pty->number, stat.st_mode & 07777);
+  if (!geteuid())
+    CHECK(stat.st_uid == 1234 && stat.st_gid == 5678, "the owner of terminal %d became %d:%d", pty->number, stat.st_uid,
+          stat.st_gid);
 }
 
 static void expect(int fd, const char *want, const char *what) {
   char got[200];
   ssize_t n = read(fd, got, sizeof got);
-  CHECK(n == (ssize_t) strlen(want) && !memcmp(got, want, (size_t) n), "%s: %zd bytes '%.*s', not '%s'", what, n, n > 0 ? (int) n : 0, got, want);
+  CHECK(n == (ssize_t)strlen(want) && !memcmp(got, want, (size_t)n), "%s: %zd bytes '%.*s', not '%s'", what, n,
+        n > 0 ? (int)n : 0, got, want);
 }
 
 static volatile sig_atomic_t interrupts;
-static void interrupted(int signal) { (void) signal, interrupts++; }
+static void interrupted(int signal) {
+  (void)signal, interrupts++;
+}
 
-/* A shell and its job: a session with a terminal, a group in front. Byte 7 on the master interrupts that group alone. */
+/* A shell and its job: a session with a terminal, a group in front. Byte 7 on the master interrupts that group alone.
+ */
 static pid_t start_session(const Pty *pty, int *told) {
   int pipes[2];
   MUST(!pipe(pipes));
@@ -79,7 +87,8 @@ static pid_t start_session(const Pty *pty, int *told) {
     setpgid(0, 0);
     while (!feature_finishing() && !interrupts) pause_ms(2);
     int fd = open("/dev/tty", O_RDWR);
-    CHECK(fd >= 0 && tcgetpgrp(fd) == getpgrp() && tcgetsid(fd) == getppid(), "the terminal is not this session's any more");
+    CHECK(fd >= 0 && tcgetpgrp(fd) == getpgrp() && tcgetsid(fd) == getppid(),
+          "the terminal is not this session's any more");
     while (!interrupts) pause_ms(2); /* the driver of this test ends it if none comes */
     MUST(write(pipes[1], "i", 1) == 1);
     _exit(0);
@@ -89,22 +98,25 @@ static pid_t start_session(const Pty *pty, int *told) {
   MUST(write(pipes[1], "r", 1) == 1);
   int status;
   pid_t ended;
-  while ((ended = waitpid(job, &status, 0)) < 0 && errno == EINTR) {}
-  CHECK(ended == job && !status && !interrupts, "the job ended with %#x, interrupts of its shell: %d", status, (int) interrupts);
+  while ((ended = waitpid(job, &status, 0)) < 0 && errno == EINTR) {
+  }
+  CHECK(ended == job && !status && !interrupts, "the job ended with %#x, interrupts of its shell: %d", status,
+        (int)interrupts);
   _exit(0);
 }
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
   signal(SIGHUP, SIG_IGN);
-  Pty lines = open_pty(true), raw = open_pty(true), left = open_pty(true), unopened = open_pty(false), orphan = open_pty(true), session = open_pty(true);
+  Pty lines = open_pty(true), raw = open_pty(true), left = open_pty(true), unopened = open_pty(false),
+      orphan = open_pty(true), session = open_pty(true);
   struct winsize size = {43, 132, 7, 9}, got_size;
   MUST(!ioctl(lines.master, TIOCSWINSZ, &size));
   set_local(lines.slave, ECHO);
   MUST(!fchmod(lines.slave, 0604) && (geteuid() || !fchown(lines.slave, 1234, 5678)));
   set_raw(raw.slave);
-  MUST(write(lines.slave, "one\ntwo\n", 8) == 8);                /* processed to \r\n */
-  MUST(write(lines.master, "first\nsecond\nthi", 16) == 16);     /* two lines and a part */
+  MUST(write(lines.slave, "one\ntwo\n", 8) == 8);            /* processed to \r\n */
+  MUST(write(lines.master, "first\nsecond\nthi", 16) == 16); /* two lines and a part */
   MUST(write(raw.slave, "\x01\n\xff", 3) == 3 && write(raw.master, "\x03\x04\r\n", 4) == 4);
   int packets = 1;
   MUST(!ioctl(raw.master, TIOCPKT, &packets));
@@ -121,14 +133,18 @@ int main(int argc, char **argv) {
   feature_ready();
   while (!feature_finishing()) {
     char byte;
-    CHECK(read(orphan.slave, &byte, 1) <= 0 && write(orphan.slave, "x", 1) < 0 && errno == EIO, "a slave without master works");
+    CHECK(read(orphan.slave, &byte, 1) <= 0 && write(orphan.slave, "x", 1) < 0 && errno == EIO,
+          "a slave without master works");
     check_owner(&lines, 0604);
     check_name(&lines), check_name(&raw), check_name(&left), check_name(&unopened), check_name(&session);
     pause_ms(2);
   }
-  CHECK(!ioctl(lines.slave, TIOCGWINSZ, &got_size) && !memcmp(&size, &got_size, sizeof size), "window size %dx%d", got_size.ws_row, got_size.ws_col);
+  CHECK(!ioctl(lines.slave, TIOCGWINSZ, &got_size) && !memcmp(&size, &got_size, sizeof size), "window size %dx%d",
+        got_size.ws_row, got_size.ws_col);
   struct termios modes;
-  CHECK(!tcgetattr(lines.slave, &modes) && !(modes.c_lflag & ECHO) && (modes.c_lflag & ICANON) && modes.c_cc[VINTR] == 7, "modes were lost");
+  CHECK(
+      !tcgetattr(lines.slave, &modes) && !(modes.c_lflag & ECHO) && (modes.c_lflag & ICANON) && modes.c_cc[VINTR] == 7,
+      "modes were lost");
   expect(lines.master, "one\r\ntwo\r\n", "output");
   expect(lines.slave, "first\n", "first line"), expect(lines.slave, "second\n", "second line");
   MUST(write(lines.master, "rd\n", 3) == 3);

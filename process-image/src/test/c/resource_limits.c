@@ -5,9 +5,11 @@
 
 /* A soft limit that does not stop what this program does. */
 static rlim_t lower(int limit, rlim_t hard) {
-  static const rlim_t values[RLIM_NLIMITS] = {[RLIMIT_CPU] = 7777, [RLIMIT_FSIZE] = 1ul << 33, [RLIMIT_DATA] = 1ul << 34, [RLIMIT_STACK] = 6 << 20, [RLIMIT_CORE] = 4096,
-      [RLIMIT_RSS] = 1ul << 32, [RLIMIT_NPROC] = 0, [RLIMIT_NOFILE] = 200, [RLIMIT_MEMLOCK] = 65536, [RLIMIT_AS] = 1ul << 44, [RLIMIT_LOCKS] = 99,
-      [RLIMIT_SIGPENDING] = 500, [RLIMIT_MSGQUEUE] = 4096, [RLIMIT_NICE] = 0, [RLIMIT_RTPRIO] = 0, [RLIMIT_RTTIME] = 1000000};
+  static const rlim_t values[RLIM_NLIMITS] = {
+      [RLIMIT_CPU] = 7777,      [RLIMIT_FSIZE] = 1ul << 33, [RLIMIT_DATA] = 1ul << 34, [RLIMIT_STACK] = 6 << 20,
+      [RLIMIT_CORE] = 4096,     [RLIMIT_RSS] = 1ul << 32,   [RLIMIT_NPROC] = 0,        [RLIMIT_NOFILE] = 200,
+      [RLIMIT_MEMLOCK] = 65536, [RLIMIT_AS] = 1ul << 44,    [RLIMIT_LOCKS] = 99,       [RLIMIT_SIGPENDING] = 500,
+      [RLIMIT_MSGQUEUE] = 4096, [RLIMIT_NICE] = 0,          [RLIMIT_RTPRIO] = 0,       [RLIMIT_RTTIME] = 1000000};
   rlim_t value = values[limit] ? values[limit] : hard; /* of NPROC the user's other processes count as well */
   return value < hard ? value : hard;
 }
@@ -16,7 +18,8 @@ static void check(const struct rlimit *wanted) {
   for (int i = 0; i < RLIM_NLIMITS; i++) {
     struct rlimit now;
     MUST(!getrlimit(i, &now));
-    CHECK(now.rlim_cur == wanted[i].rlim_cur && now.rlim_max == wanted[i].rlim_max, "limit %d is %lu/%lu, not %lu/%lu", i, now.rlim_cur, now.rlim_max, wanted[i].rlim_cur, wanted[i].rlim_max);
+    CHECK(now.rlim_cur == wanted[i].rlim_cur && now.rlim_max == wanted[i].rlim_max, "limit %d is %lu/%lu, not %lu/%lu",
+          i, now.rlim_cur, now.rlim_max, wanted[i].rlim_cur, wanted[i].rlim_max);
   }
 }
 

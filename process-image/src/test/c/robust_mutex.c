@@ -20,7 +20,7 @@ static void make(pthread_mutex_t *mutex) {
 
 static void *thread_owner(void *unused) {
   OK(pthread_mutex_lock(&shared->by_thread));
-  *(_Atomic bool *) unused = true;
+  *(_Atomic bool *)unused = true;
   while (!feature_over) pause_ms(5);
   return NULL; /* dies as the owner */
 }
@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
     _exit(0); /* dies as the owner */
   }
   _Atomic bool held = false;
-  pthread_t thread = start_thread(thread_owner, (void *) &held);
+  pthread_t thread = start_thread(thread_owner, (void *)&held);
   while (!shared->locked || !held) pause_ms(1);
   feature_ready();
   while (!feature_finishing()) {

@@ -24,7 +24,8 @@ int main(int argc, char **argv) {
   feature_start(argc, argv);
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   MUST(shared != MAP_FAILED);
-  MUST(getpid() == getsid(0) || setsid() > 0 || !setpgid(0, 0)); /* a group leader that cannot leave its session keeps it */
+  MUST(getpid() == getsid(0) || setsid() > 0 ||
+       !setpgid(0, 0)); /* a group leader that cannot leave its session keeps it */
   pid_t session = getsid(0), group = getpgrp(), children[3];
   for (int i = 0; i < 3; i++) {
     children[i] = fork();
@@ -37,15 +38,18 @@ int main(int argc, char **argv) {
     while (!shared->up[i]) pause_ms(1);
   feature_ready();
   while (!feature_finishing()) {
-    CHECK(getsid(0) == session && getpgrp() == group, "the session was %d, is %d; the group was %d, is %d", session, getsid(0), group, getpgrp());
-    CHECK(getsid(children[0]) == children[0] && getpgid(children[1]) == children[1] && getpgid(children[2]) == group, "a child's session or group changed");
+    CHECK(getsid(0) == session && getpgrp() == group, "the session was %d, is %d; the group was %d, is %d", session,
+          getsid(0), group, getpgrp());
+    CHECK(getsid(children[0]) == children[0] && getpgid(children[1]) == children[1] && getpgid(children[2]) == group,
+          "a child's session or group changed");
     pause_ms(5);
   }
   CHECK(!kill(-children[1], 0), "the child's process group is gone");
   shared->stop = true;
   for (int i = 0; i < 3; i++) {
     int status;
-    CHECK(waitpid(children[i], &status, 0) == children[i] && WEXITSTATUS(status) == i, "child %d ended with %#x", i, status);
+    CHECK(waitpid(children[i], &status, 0) == children[i] && WEXITSTATUS(status) == i, "child %d ended with %#x", i,
+          status);
   }
   return feature_pass();
 }

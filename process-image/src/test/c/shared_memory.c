@@ -72,7 +72,8 @@ int main(int argc, char **argv) {
   CHECK(again >= 0, "the named segment cannot be opened any more");
   struct stat file;
   MUST(!fstat(again, &file));
-  CHECK(geteuid() || (file.st_uid == SOMEBODY && file.st_gid == SOMEBODY), "the named segment belongs to user %d, group %d", file.st_uid, file.st_gid);
+  CHECK(geteuid() || (file.st_uid == SOMEBODY && file.st_gid == SOMEBODY),
+        "the named segment belongs to user %d, group %d", file.st_uid, file.st_gid);
   Shared *view = mmap(NULL, sizeof(Shared), PROT_READ, MAP_SHARED, again, 0);
   MUST(view != MAP_FAILED);
   CHECK(view->turn == named->turn, "the name leads to another segment");

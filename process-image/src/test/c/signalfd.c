@@ -5,7 +5,8 @@
 static int take(int fd) {
   struct signalfd_siginfo info;
   CHECK(read(fd, &info, sizeof info) == sizeof info, "read of a signalfd");
-  CHECK(info.ssi_signo == (uint32_t) SIGRTMIN + 4 && info.ssi_pid == (uint32_t) getpid(), "signal %u from %u", info.ssi_signo, info.ssi_pid);
+  CHECK(info.ssi_signo == (uint32_t)SIGRTMIN + 4 && info.ssi_pid == (uint32_t)getpid(), "signal %u from %u",
+        info.ssi_signo, info.ssi_pid);
   return info.ssi_int;
 }
 

@@ -24,7 +24,7 @@ static void *worker(void *argument) {
   sigset_t now;
   OK(pthread_sigmask(SIG_SETMASK, &thread_mask, NULL));
   CHECK(!pthread_kill(pthread_self(), SIGUSR2), "pthread_kill");
-  *(_Atomic bool *) argument = true;
+  *(_Atomic bool *)argument = true;
   while (!feature_over) {
     OK(pthread_sigmask(SIG_SETMASK, NULL, &now));
     CHECK(same_set(&now, &thread_mask), "the mask of the second thread changed");
@@ -37,14 +37,16 @@ static void *worker(void *argument) {
   sigemptyset(&usr2), sigaddset(&usr2, SIGUSR2);
   /* glibc turns SI_TKILL into SI_USER in sigtimedwait */
   CHECK(sigtimedwait(&usr2, &info, &(struct timespec){2, 0}) == SIGUSR2, "the thread's SIGUSR2 never came");
-  CHECK(info.si_pid == getpid() && (info.si_code == SI_TKILL || info.si_code == SI_USER), "SIGUSR2 came from %d with code %d", info.si_pid, info.si_code);
+  CHECK(info.si_pid == getpid() && (info.si_code == SI_TKILL || info.si_code == SI_USER),
+        "SIGUSR2 came from %d with code %d", info.si_pid, info.si_code);
   return NULL;
 }
 
 static void check_actions(const struct sigaction *wanted) {
   struct sigaction now;
   MUST(!sigaction(SIGRTMIN + 1, NULL, &now));
-  CHECK(now.sa_sigaction == handler && (now.sa_flags & SA_SIGINFO) && (now.sa_flags & SA_RESTART), "the action of SIGRTMIN+1 changed");
+  CHECK(now.sa_sigaction == handler && (now.sa_flags & SA_SIGINFO) && (now.sa_flags & SA_RESTART),
+        "the action of SIGRTMIN+1 changed");
   CHECK(same_set(&now.sa_mask, &wanted->sa_mask), "the handler's mask changed");
   MUST(!sigaction(SIGTRAP, NULL, &now)); /* the restore's own code traps */
   CHECK(now.sa_sigaction == handler, "the action of SIGTRAP changed");
@@ -68,7 +70,7 @@ int main(int argc, char **argv) {
   sigdelset(&thread_mask, SIGTERM), sigdelset(&thread_mask, SIGKILL), sigdelset(&thread_mask, SIGSTOP);
   sigdelset(&thread_mask, 32), sigdelset(&thread_mask, 33);
   _Atomic bool set = false;
-  pthread_t thread = start_thread(worker, (void *) &set);
+  pthread_t thread = start_thread(worker, (void *)&set);
   while (!set) pause_ms(1);
   for (int i = 0; i < 3; i++) MUST(!sigqueue(getpid(), SIGRTMIN + 2, (union sigval){.sival_int = 4000 + i}));
   MUST(!kill(getpid(), SIGUSR1));
@@ -77,7 +79,8 @@ int main(int argc, char **argv) {
   while (!feature_finishing()) {
     MUST(!sigqueue(getpid(), SIGRTMIN + 1, (union sigval){.sival_int = ++sent}));
     /* the other thread blocks it, so it is delivered here before sigqueue returns (POSIX, kill()) */
-    CHECK(handled == sent && payload == sent && sender == getpid(), "signal %d: handled %d, payload %d, sender %d", sent, handled, payload, sender);
+    CHECK(handled == sent && payload == sent && sender == getpid(), "signal %d: handled %d, payload %d, sender %d",
+          sent, handled, payload, sender);
     CHECK(!wrong_thread, "a handler ran in a thread that blocks the signal");
     check_actions(&action);
     sigset_t pending;
@@ -90,10 +93,13 @@ int main(int argc, char **argv) {
     sigset_t queued;
     sigemptyset(&queued), sigaddset(&queued, SIGRTMIN + 2);
     CHECK(sigtimedwait(&queued, &info, &(struct timespec){2, 0}) == SIGRTMIN + 2, "queued signal %d never came", i);
-    CHECK(info.si_value.sival_int == 4000 + i && info.si_code == SI_QUEUE && info.si_pid == getpid(), "queued signal %d: value %d, code %d, pid %d", i, info.si_value.sival_int, info.si_code, info.si_pid);
+    CHECK(info.si_value.sival_int == 4000 + i && info.si_code == SI_QUEUE && info.si_pid == getpid(),
+          "queued signal %d: value %d, code %d, pid %d", i, info.si_value.sival_int, info.si_code, info.si_pid);
   }
-  CHECK(sigtimedwait(&blocked, &info, &(struct timespec){2, 0}) == SIGUSR1 && info.si_code == SI_USER, "SIGUSR1 never came");
-  CHECK(sigtimedwait(&blocked, &info, &(struct timespec){0, 0}) == -1 && errno == EAGAIN, "signal %d was doubled", info.si_signo);
+  CHECK(sigtimedwait(&blocked, &info, &(struct timespec){2, 0}) == SIGUSR1 && info.si_code == SI_USER,
+        "SIGUSR1 never came");
+  CHECK(sigtimedwait(&blocked, &info, &(struct timespec){0, 0}) == -1 && errno == EAGAIN, "signal %d was doubled",
+        info.si_signo);
   join_thread(thread);
   return feature_pass();
 }

@@ -5,8 +5,8 @@
 
 enum { FLAGS = 256 };
 
-/* The VmFlags of the mapping that holds AT, with a blank around each; "" where nothing is mapped. Those that come and go by themselves
- * are left out: memory that is still missing after a restart (um), memory that was written (sd). */
+/* The VmFlags of the mapping that holds AT, with a blank around each; "" where nothing is mapped. Those that come and
+ * go by themselves are left out: memory that is still missing after a restart (um), memory that was written (sd). */
 static inline void vm_flags(const void *at, char flags[FLAGS]) {
   FILE *maps = fopen("/proc/self/smaps", "r");
   MUST(maps);
@@ -15,7 +15,8 @@ static inline void vm_flags(const void *at, char flags[FLAGS]) {
   unsigned long from, to;
   flags[0] = 0;
   while (fgets(line, sizeof line, maps)) {
-    if (sscanf(line, "%lx%c%lx ", &from, &dash, &to) == 3 && dash == '-') inside = (unsigned long) at >= from && (unsigned long) at < to;
+    if (sscanf(line, "%lx%c%lx ", &from, &dash, &to) == 3 && dash == '-')
+      inside = (unsigned long)at >= from && (unsigned long)at < to;
     else if (inside && !strncmp(line, "VmFlags:", 8)) {
       strcpy(flags, " ");
       for (char *flag = strtok(line + 8, " \n"); flag; flag = strtok(NULL, " \n"))

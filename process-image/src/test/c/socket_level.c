@@ -1,4 +1,5 @@
-/* Every option of level SOL_SOCKET of sockets of each family is what it was: those that were set, and those that were not. */
+/* Every option of level SOL_SOCKET of sockets of each family is what it was: those that were set, and those that were
+ * not. */
 #include "feature.h"
 #include <linux/netlink.h>
 #include <netinet/in.h>
@@ -8,10 +9,30 @@
 #define OPTIONS 96 /* asm-generic/socket.h: 84 in Linux 6.17 */
 #define BYTES 64
 
-static const int changed[] = {SO_DEBUG, SO_REUSEADDR, SO_DONTROUTE, SO_BROADCAST, SO_KEEPALIVE, SO_OOBINLINE, SO_NO_CHECK, SO_PRIORITY, SO_PASSCRED, SO_RCVLOWAT,
-                          SO_TIMESTAMPNS, 34 /* SO_PASSSEC */, SO_MARK, SO_RXQ_OVFL, 41 /* SO_WIFI_STATUS */, SO_PEEK_OFF, 45 /* SO_SELECT_ERR_QUEUE */,
-                          46 /* SO_BUSY_POLL */, 60 /* SO_ZEROCOPY */, 69 /* SO_PREFER_BUSY_POLL */, 70 /* SO_BUSY_POLL_BUDGET */, 76 /* SO_PASSPIDFD */};
-/* Of the moment, or a descriptor: SO_ERROR, SO_INCOMING_CPU, SO_MEMINFO, SO_INCOMING_NAPI_ID, SO_COOKIE, SO_NETNS_COOKIE, SO_PEERPIDFD; SO_TXREHASH, of which nobody sees anything. */
+static const int changed[] = {SO_DEBUG,
+                              SO_REUSEADDR,
+                              SO_DONTROUTE,
+                              SO_BROADCAST,
+                              SO_KEEPALIVE,
+                              SO_OOBINLINE,
+                              SO_NO_CHECK,
+                              SO_PRIORITY,
+                              SO_PASSCRED,
+                              SO_RCVLOWAT,
+                              SO_TIMESTAMPNS,
+                              34 /* SO_PASSSEC */,
+                              SO_MARK,
+                              SO_RXQ_OVFL,
+                              41 /* SO_WIFI_STATUS */,
+                              SO_PEEK_OFF,
+                              45 /* SO_SELECT_ERR_QUEUE */,
+                              46 /* SO_BUSY_POLL */,
+                              60 /* SO_ZEROCOPY */,
+                              69 /* SO_PREFER_BUSY_POLL */,
+                              70 /* SO_BUSY_POLL_BUDGET */,
+                              76 /* SO_PASSPIDFD */};
+/* Of the moment, or a descriptor: SO_ERROR, SO_INCOMING_CPU, SO_MEMINFO, SO_INCOMING_NAPI_ID, SO_COOKIE,
+ * SO_NETNS_COOKIE, SO_PEERPIDFD; SO_TXREHASH, of which nobody sees anything. */
 static const int moment[] = {SO_ERROR, 49, 55, 56, 57, 71, 74, 77};
 
 struct value {
@@ -77,7 +98,7 @@ static void named(int type, const char *name, bool change) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   snprintf(address.sun_path, sizeof address.sun_path, "%s", scratch(name));
   int fd = socket(AF_UNIX, type, 0);
-  MUST(fd >= 0 && !bind(fd, (void *) &address, sizeof address));
+  MUST(fd >= 0 && !bind(fd, (void *)&address, sizeof address));
   if (type == SOCK_STREAM) MUST(!listen(fd, 5));
   watch(name, fd, change);
 }
@@ -90,7 +111,7 @@ static void internet(int family, int type, bool change) {
   watch(type == SOCK_STREAM ? "TCP" : "UDP", fd, change);
   int bound = socket(family, type, 0);
   MUST(bound >= 0);
-  if (family == AF_INET6 ? bind(bound, (void *) &six, sizeof six) : bind(bound, (void *) &four, sizeof four)) {
+  if (family == AF_INET6 ? bind(bound, (void *)&six, sizeof six) : bind(bound, (void *)&four, sizeof four)) {
     CHECK(family == AF_INET6, "bind");
     close(bound);
     return;
@@ -103,7 +124,8 @@ int main(int argc, char **argv) {
   feature_start(argc, argv);
   for (int change = 0; change < 2; change++) {
     pairs(SOCK_STREAM, change), pairs(SOCK_DGRAM, change), pairs(SOCK_SEQPACKET, change);
-    named(SOCK_STREAM, change ? "server" : "plain-server", change), named(SOCK_DGRAM, change ? "datagrams" : "plain-datagrams", change);
+    named(SOCK_STREAM, change ? "server" : "plain-server", change),
+        named(SOCK_DGRAM, change ? "datagrams" : "plain-datagrams", change);
     internet(AF_INET, SOCK_STREAM, change), internet(AF_INET, SOCK_DGRAM, change);
   }
   internet(AF_INET6, SOCK_DGRAM, true);
@@ -112,11 +134,14 @@ int main(int argc, char **argv) {
   while (!feature_finishing()) {
     for (int i = 0; i < count; i++)
       for (int option = 1; option < OPTIONS; option++) {
-        if (among(option, moment, sizeof moment / sizeof *moment) || (all[i].tcp && option == SO_REUSEADDR)) continue; /* docs/internals/capture.md */
+        if (among(option, moment, sizeof moment / sizeof *moment) || (all[i].tcp && option == SO_REUSEADDR))
+          continue; /* docs/internals/kinds.md */
         struct value now = get(all[i].fd, option), *was = &all[i].values[option];
-        CHECK(now.error == was->error && now.length == was->length, "option %d of %s (%d): error %d, length %d; they were %d, %d", option, all[i].what, i, now.error, now.length,
-              was->error, was->length);
-        CHECK(!memcmp(now.bytes, was->bytes, BYTES), "option %d of %s (%d): %d, it was %d", option, all[i].what, i, *(int *) now.bytes, *(int *) was->bytes);
+        CHECK(now.error == was->error && now.length == was->length,
+              "option %d of %s (%d): error %d, length %d; they were %d, %d", option, all[i].what, i, now.error,
+              now.length, was->error, was->length);
+        CHECK(!memcmp(now.bytes, was->bytes, BYTES), "option %d of %s (%d): %d, it was %d", option, all[i].what, i,
+              *(int *)now.bytes, *(int *)was->bytes);
       }
     pause_ms(20);
   }

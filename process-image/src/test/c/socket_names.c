@@ -20,7 +20,7 @@ static struct sockaddr_un address(const char *name) {
 static Named bound(int type, const char *said, const char *path, int mode) {
   Named one = {.fd = socket(AF_UNIX, type, 0), .said = strdup(said)};
   struct sockaddr_un own = address(said);
-  MUST(one.fd >= 0 && !bind(one.fd, (struct sockaddr *) &own, sizeof own));
+  MUST(one.fd >= 0 && !bind(one.fd, (struct sockaddr *)&own, sizeof own));
   strcpy(one.path, path);
   MUST(!chmod(path, mode) && !lstat(path, &one.file));
   MUST(type == SOCK_DGRAM || !listen(one.fd, 4));
@@ -30,18 +30,20 @@ static Named bound(int type, const char *said, const char *path, int mode) {
 static void check_said(const Named *one) {
   struct sockaddr_un got;
   socklen_t length = sizeof got;
-  CHECK(!getsockname(one->fd, (struct sockaddr *) &got, &length) && !strcmp(got.sun_path, one->said), "the name is \"%s\", not \"%s\"", got.sun_path, one->said);
+  CHECK(!getsockname(one->fd, (struct sockaddr *)&got, &length) && !strcmp(got.sun_path, one->said),
+        "the name is \"%s\", not \"%s\"", got.sun_path, one->said);
 }
 
 /* It stands where it stood, belongs to whom it belonged, and leads to this socket. */
 static void check_file(const Named *one, int type) {
   struct stat now;
   CHECK(!lstat(one->path, &now) && S_ISSOCK(now.st_mode), "there is no socket %s", one->path);
-  CHECK(now.st_mode == one->file.st_mode && now.st_uid == one->file.st_uid && now.st_gid == one->file.st_gid, "%s has mode %o of %d:%d, not %o of %d:%d", one->path,
-        now.st_mode, now.st_uid, now.st_gid, one->file.st_mode, one->file.st_uid, one->file.st_gid);
+  CHECK(now.st_mode == one->file.st_mode && now.st_uid == one->file.st_uid && now.st_gid == one->file.st_gid,
+        "%s has mode %o of %d:%d, not %o of %d:%d", one->path, now.st_mode, now.st_uid, now.st_gid, one->file.st_mode,
+        one->file.st_uid, one->file.st_gid);
   int fd = socket(AF_UNIX, type, 0);
   struct sockaddr_un to = address(one->path);
-  CHECK(!connect(fd, (struct sockaddr *) &to, sizeof to), "connect to %s", one->path);
+  CHECK(!connect(fd, (struct sockaddr *)&to, sizeof to), "connect to %s", one->path);
   if (type != SOCK_DGRAM) {
     int accepted = accept4(one->fd, NULL, NULL, SOCK_CLOEXEC);
     CHECK(accepted >= 0, "accept at %s", one->path);
@@ -76,11 +78,13 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) check_said(all[i]);
     check_file(&stream, SOCK_STREAM), check_file(&packets, SOCK_SEQPACKET), check_file(&datagrams, SOCK_DGRAM);
     check_file(&relative, SOCK_STREAM), check_file(&upwards, SOCK_STREAM), check_file(&moved, SOCK_STREAM);
-    CHECK(access(scratch("gone"), F_OK) && access(scratch("private/new"), F_OK), "a name that had been removed is there again");
+    CHECK(access(scratch("gone"), F_OK) && access(scratch("private/new"), F_OK),
+          "a name that had been removed is there again");
     char here[PATH_MAX];
     CHECK(getcwd(here, sizeof here) && !strcmp(here, "/"), "the working directory is %s", here);
     struct stat directory;
-    CHECK(!stat(scratch("private"), &directory) && (directory.st_mode & 07777) == 0750, "the directory has mode %o", directory.st_mode);
+    CHECK(!stat(scratch("private"), &directory) && (directory.st_mode & 07777) == 0750, "the directory has mode %o",
+          directory.st_mode);
     pause_ms(2);
   }
   return feature_pass();

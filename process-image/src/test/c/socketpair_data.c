@@ -19,7 +19,7 @@ static void queue_messages(int fd, uint64_t seed) {
 static void take_messages(int fd, uint64_t seed, bool stream, const char *what) {
   unsigned char buffer[4096];
   for (int m = 0; m < 5; m++) {
-    ssize_t got = recv(fd, buffer, stream ? (size_t) sizes[m] : sizeof buffer, stream ? MSG_WAITALL : 0);
+    ssize_t got = recv(fd, buffer, stream ? (size_t)sizes[m] : sizeof buffer, stream ? MSG_WAITALL : 0);
     CHECK(got == sizes[m], "%s: message %d has %zd bytes, not %d", what, m, got, sizes[m]);
     check_pattern(buffer, got, seed + m, what);
   }
@@ -28,7 +28,7 @@ static void take_messages(int fd, uint64_t seed, bool stream, const char *what) 
 }
 
 static void *echo(void *argument) {
-  int fd = *(int *) argument;
+  int fd = *(int *)argument;
   uint64_t word;
   for (;;) {
     ssize_t got = recv(fd, &word, 8, 0);
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
   join_thread(thread);
   socklen_t length = sizeof limit;
   MUST(!getsockopt(pairs[0][0], SOL_SOCKET, SO_RCVTIMEO, &limit, &length));
-  CHECK(limit.tv_sec == 7, "SO_RCVTIMEO became %ld s", (long) limit.tv_sec);
+  CHECK(limit.tv_sec == 7, "SO_RCVTIMEO became %ld s", (long)limit.tv_sec);
   length = sizeof buffer_size;
   MUST(!getsockopt(pairs[2][0], SOL_SOCKET, SO_SNDBUF, &buffer_size, &length));
   CHECK(buffer_size == 200000, "SO_SNDBUF became %d", buffer_size);

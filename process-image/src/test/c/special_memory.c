@@ -26,7 +26,8 @@ int main(int argc, char **argv) {
   char *wiped = anonymous(1), *locked = anonymous(2);
   MUST(!madvise(wiped, SIZE, MADV_WIPEONFORK) && !mlock(locked, SIZE));
   int sealed = memfd_create("sealed", MFD_ALLOW_SEALING);
-  MUST(sealed >= 0 && write(sealed, "sealed", 6) == 6 && !ftruncate(sealed, 8192) && !fchmod(sealed, 0640) && !fcntl(sealed, F_ADD_SEALS, seals));
+  MUST(sealed >= 0 && write(sealed, "sealed", 6) == 6 && !ftruncate(sealed, 8192) && !fchmod(sealed, 0640) &&
+       !fcntl(sealed, F_ADD_SEALS, seals));
   char *view = mmap(NULL, 8192, PROT_READ, MAP_SHARED, sealed, 0);
   MUST(view != MAP_FAILED);
   long kb = locked_kb();

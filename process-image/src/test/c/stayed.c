@@ -9,7 +9,8 @@ static void stay(int ready, int until, pid_t parent) {
   MUST(write(ready, &byte, 1) == 1);
   MUST(fcntl(until, F_SETFL, O_NONBLOCK) == 0);
   while (read(until, &byte, 1) != 0) {
-    CHECK(getppid() == parent && getsid(0) == session && getpgrp() == group, "parent %d, session %d became %d, group %d became %d", getppid(), session, getsid(0), group, getpgrp());
+    CHECK(getppid() == parent && getsid(0) == session && getpgrp() == group,
+          "parent %d, session %d became %d, group %d became %d", getppid(), session, getsid(0), group, getpgrp());
     pause_ms(3);
   }
   if (access(scratch("finish"), F_OK)) pause_ms(1000); /* the driver kills them one after the other */

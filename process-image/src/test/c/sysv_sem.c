@@ -16,7 +16,8 @@ int main(int argc, char **argv) {
     struct sembuf down = {0, -1, 0}, up = {0, 1, 0};
     CHECK(!semop(set, &down, 1) && !semop(set, &up, 1), "the semaphore set %d is gone", set);
     unsigned short now[3];
-    CHECK(!semctl(set, 0, GETALL, now) && now[0] == 5 && now[1] == 0 && now[2] == 31, "semaphore values %d %d %d", now[0], now[1], now[2]);
+    CHECK(!semctl(set, 0, GETALL, now) && now[0] == 5 && now[1] == 0 && now[2] == 31, "semaphore values %d %d %d",
+          now[0], now[1], now[2]);
     pause_ms(2);
   }
   MUST(!semctl(set, 0, IPC_RMID));

@@ -1,4 +1,5 @@
-/* System V shared memory: content, the id and the key, shared with a forked child; marked for destruction as MPIs do. */
+/* System V shared memory: content, the id and the key, shared with a forked child; marked for destruction as MPIs do.
+ */
 #include "feature.h"
 #include <sys/ipc.h>
 #include <sys/shm.h>
@@ -8,11 +9,12 @@ enum { BYTES = 3 * 4096, SOMEBODY = 33 };
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
-  int removed = shmget(IPC_PRIVATE, BYTES, IPC_CREAT | 0600), kept = shmget(0x75640000 | (getpid() & 0xffff), BYTES, IPC_CREAT | IPC_EXCL | 0600);
+  int removed = shmget(IPC_PRIVATE, BYTES, IPC_CREAT | 0600),
+      kept = shmget(0x75640000 | (getpid() & 0xffff), BYTES, IPC_CREAT | IPC_EXCL | 0600);
   MUST(removed >= 0 && kept >= 0);
   _Atomic uint64_t *counter = shmat(removed, NULL, 0);
   char *area = shmat(kept, NULL, 0);
-  MUST(counter != (void *) -1 && area != (void *) -1);
+  MUST(counter != (void *)-1 && area != (void *)-1);
   MUST(!shmctl(removed, IPC_RMID, NULL));
   fill_pattern(area, BYTES, 70);
   struct shmid_ds before;
@@ -39,8 +41,10 @@ int main(int argc, char **argv) {
     check_pattern(area, BYTES, 70, "System V segment");
     struct shmid_ds status;
     CHECK(!shmctl(kept, IPC_STAT, &status), "the id %d is not valid any more", kept);
-    CHECK(status.shm_segsz == BYTES && status.shm_nattch == 2, "the segment has %zu bytes and %lu attachments", status.shm_segsz, status.shm_nattch);
-    CHECK(geteuid() || (status.shm_perm.uid == SOMEBODY && status.shm_perm.gid == SOMEBODY), "the segment belongs to user %d, group %d", status.shm_perm.uid, status.shm_perm.gid);
+    CHECK(status.shm_segsz == BYTES && status.shm_nattch == 2, "the segment has %zu bytes and %lu attachments",
+          status.shm_segsz, status.shm_nattch);
+    CHECK(geteuid() || (status.shm_perm.uid == SOMEBODY && status.shm_perm.gid == SOMEBODY),
+          "the segment belongs to user %d, group %d", status.shm_perm.uid, status.shm_perm.gid);
     CHECK(shmget(0x75640000 | (getpid() & 0xffff), 0, 0) == kept, "the key leads to another segment");
     pause_ms(1);
   }

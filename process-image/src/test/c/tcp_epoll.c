@@ -13,10 +13,11 @@ static void connect_all(void) {
   int listener = socket(AF_INET, SOCK_STREAM, 0);
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
   socklen_t length = sizeof address;
-  MUST(!bind(listener, (void *) &address, length) && !listen(listener, LINKS) && !getsockname(listener, (void *) &address, &length));
+  MUST(!bind(listener, (void *)&address, length) && !listen(listener, LINKS) &&
+       !getsockname(listener, (void *)&address, &length));
   for (int i = 0; i < LINKS; i++) {
     MUST((clients[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)) >= 0);
-    CHECK(!connect(clients[i], (void *) &address, length) || errno == EINPROGRESS, "connect");
+    CHECK(!connect(clients[i], (void *)&address, length) || errno == EINPROGRESS, "connect");
     MUST((servers[i] = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0);
   }
   close(listener);
@@ -24,10 +25,10 @@ static void connect_all(void) {
 
 /* Numbers from 0 on, as bytes of a stream: byte n of it is n's lowest. */
 static void *stream_out(void *argument) {
-  int fd = *(int *) argument;
+  int fd = *(int *)argument;
   static unsigned char bytes[1 << 16];
   for (uint64_t at = 0; !feature_over; at += 1 << 16) {
-    for (unsigned i = 0; i < 1 << 16; i++) bytes[i] = (unsigned char) (at + i + (i >> 8));
+    for (unsigned i = 0; i < 1 << 16; i++) bytes[i] = (unsigned char)(at + i + (i >> 8));
     CHECK(send(fd, bytes, 1 << 16, MSG_NOSIGNAL) == 1 << 16 || feature_over, "stream: send");
   }
   shutdown(fd, SHUT_WR);
@@ -35,12 +36,13 @@ static void *stream_out(void *argument) {
 }
 
 static void *stream_in(void *argument) {
-  int fd = *(int *) argument;
+  int fd = *(int *)argument;
   static unsigned char bytes[1 << 16];
   ssize_t got;
   for (uint64_t n = 0; (got = recv(fd, bytes, 1 << 16, MSG_WAITALL)) > 0; n++) {
     CHECK(got == 1 << 16, "stream: a piece of %zd bytes", got);
-    for (unsigned i = 0; i < 1 << 16; i++) CHECK(bytes[i] == (unsigned char) (i + (i >> 8)), "stream: byte %u of piece %lu is %02x", i, n, bytes[i]);
+    for (unsigned i = 0; i < 1 << 16; i++)
+      CHECK(bytes[i] == (unsigned char)(i + (i >> 8)), "stream: byte %u of piece %lu is %02x", i, n, bytes[i]);
     if (!feature_over) pause_ms(3);
   }
   return NULL;
@@ -61,7 +63,7 @@ int main(int argc, char **argv) {
   feature_ready();
   uint64_t seed = 88172645463325252u, outstanding = 0;
   while (!feature_finishing() || outstanding) {
-    int i = 1 + (int) (next_random(&seed) % (LINKS - 1));
+    int i = 1 + (int)(next_random(&seed) % (LINKS - 1));
     if (!feature_over) {
       CHECK(send(clients[i], &sent[i], 8, 0) == 8, "send");
       sent[i]++, outstanding++;
@@ -72,7 +74,7 @@ int main(int argc, char **argv) {
     CHECK(ready > 0, "%lu words were sent, and epoll tells of none", outstanding);
     for (int e = 0; e < ready; e++) {
       uint64_t word;
-      int s = (int) events[e].data.u32;
+      int s = (int)events[e].data.u32;
       while (recv(servers[s], &word, 8, 0) == 8) {
         CHECK(word == heard[s], "link %d: word %lu, not %lu", s, word, heard[s]);
         heard[s]++, outstanding--;

@@ -1,5 +1,5 @@
-/* Names of TCP connections of which the other end has closed, or both directions have ended: getsockname(2), getpeername(2)
- * and SO_PEERNAME, which differs from it where both have ended, tell what they told. */
+/* Names of TCP connections of which the other end has closed, or both directions have ended: getsockname(2),
+ * getpeername(2) and SO_PEERNAME, which differs from it where both have ended, tell what they told. */
 #include "feature.h"
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -16,8 +16,8 @@ static int ask(int fd, int peer, struct sockaddr_storage *name, socklen_t *lengt
   *length = sizeof *name;
   memset(name, 0, sizeof *name);
   errno = 0;
-  if (peer == 2 && !getsockname(fd, (void *) name, length)) return getsockopt(fd, SOL_SOCKET, SO_PEERNAME, name, length);
-  return peer ? getpeername(fd, (void *) name, length) : getsockname(fd, (void *) name, length);
+  if (peer == 2 && !getsockname(fd, (void *)name, length)) return getsockopt(fd, SOL_SOCKET, SO_PEERNAME, name, length);
+  return peer ? getpeername(fd, (void *)name, length) : getsockname(fd, (void *)name, length);
 }
 
 static void watch(const char *what, int fd) {
@@ -32,7 +32,7 @@ static void watch(const char *what, int fd) {
 /* {accepted, calling} */
 static void link_to(int listener, const struct sockaddr_storage *name, socklen_t length, int pair[2]) {
   pair[1] = socket(name->ss_family, SOCK_STREAM, 0);
-  MUST(pair[1] >= 0 && !connect(pair[1], (const void *) name, length) && (pair[0] = accept(listener, NULL, NULL)) >= 0);
+  MUST(pair[1] >= 0 && !connect(pair[1], (const void *)name, length) && (pair[0] = accept(listener, NULL, NULL)) >= 0);
 }
 
 static void wait_end(int fd) {
@@ -44,15 +44,16 @@ int main(int argc, char **argv) {
   feature_start(argc, argv);
   for (int round = 0; round < 2; round++) {
     struct sockaddr_storage name = {0};
-    struct sockaddr_in *four = (void *) &name;
-    struct sockaddr_in6 *six = (void *) &name;
+    struct sockaddr_in *four = (void *)&name;
+    struct sockaddr_in6 *six = (void *)&name;
     socklen_t length = round ? sizeof *six : sizeof *four;
     if (round) six->sin6_family = AF_INET6, six->sin6_addr = in6addr_loopback;
     else four->sin_family = AF_INET, four->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int listener = socket(name.ss_family, SOCK_STREAM, 0), one[2], two[2], three[2], four_ends[2], five[2];
-    if (listener < 0 || bind(listener, (void *) &name, length)) continue; /* no IPv6 here */
-    MUST(!listen(listener, 8) && !getsockname(listener, (void *) &name, &length));
-    link_to(listener, &name, length, one), link_to(listener, &name, length, two), link_to(listener, &name, length, three), link_to(listener, &name, length, four_ends);
+    if (listener < 0 || bind(listener, (void *)&name, length)) continue; /* no IPv6 here */
+    MUST(!listen(listener, 8) && !getsockname(listener, (void *)&name, &length));
+    link_to(listener, &name, length, one), link_to(listener, &name, length, two),
+        link_to(listener, &name, length, three), link_to(listener, &name, length, four_ends);
     MUST(write(one[1], "x", 1) == 1 && !close(one[1]));
     watch("an accepted one", one[0]);
     MUST(!close(two[0]));
@@ -62,7 +63,8 @@ int main(int argc, char **argv) {
     MUST(!shutdown(three[1], SHUT_WR));
     wait_end(three[0]);
     pause_ms(20);
-    watch("an accepted one of which both directions have ended", three[0]), watch("a calling one of which both directions have ended", three[1]);
+    watch("an accepted one of which both directions have ended", three[0]),
+        watch("a calling one of which both directions have ended", three[1]);
     MUST(!shutdown(four_ends[0], SHUT_WR));
     wait_end(four_ends[1]);
     MUST(!close(four_ends[1]));
@@ -83,10 +85,11 @@ int main(int argc, char **argv) {
         struct sockaddr_storage now;
         socklen_t length;
         int result = ask(all[i].fd, peer, &now, &length);
-        CHECK(result == all[i].result[peer] && errno == all[i].error[peer], "%s: %s name was %d (%d), is %d (%d)", all[i].what, peer ? "peer's" : "own", all[i].result[peer], all[i].error[peer],
-              result, errno);
-        CHECK(result || (length == all[i].length[peer] && !memcmp(&now, &all[i].name[peer], length)), "%s: another %s name, port %d", all[i].what, peer ? "peer's" : "own",
-              ntohs(((struct sockaddr_in *) &now)->sin_port));
+        CHECK(result == all[i].result[peer] && errno == all[i].error[peer], "%s: %s name was %d (%d), is %d (%d)",
+              all[i].what, peer ? "peer's" : "own", all[i].result[peer], all[i].error[peer], result, errno);
+        CHECK(result || (length == all[i].length[peer] && !memcmp(&now, &all[i].name[peer], length)),
+              "%s: another %s name, port %d", all[i].what, peer ? "peer's" : "own",
+              ntohs(((struct sockaddr_in *)&now)->sin_port));
       }
     pause_ms(2);
   }

@@ -1,4 +1,5 @@
-/* TCP connections of both families between two processes: unread bytes both ways, ends that were shut or closed, options, names. */
+/* TCP connections of both families between two processes: unread bytes both ways, ends that were shut or closed,
+ * options, names. */
 #include "feature.h"
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -23,7 +24,7 @@ static void names(const Link *link, struct sockaddr_in6 *into, const char *what)
   for (int i = 0; i < 4; i++) {
     socklen_t length = sizeof *into;
     int fd = i < 2 ? link->client : link->server;
-    if (fd >= 0) CHECK(!(i % 2 ? getpeername : getsockname)(fd, (void *) &into[i], &length), "%s: name %d", what, i);
+    if (fd >= 0) CHECK(!(i % 2 ? getpeername : getsockname)(fd, (void *)&into[i], &length), "%s: name %d", what, i);
   }
 }
 
@@ -33,14 +34,14 @@ static int listen_on(int family, struct sockaddr_storage *address, socklen_t *le
   struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
   struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
   *length = family == AF_INET ? sizeof v4 : sizeof v6;
-  memcpy(address, family == AF_INET ? (void *) &v4 : &v6, *length);
-  MUST(fd >= 0 && !bind(fd, (void *) address, *length) && !listen(fd, 5) && !getsockname(fd, (void *) address, length));
+  memcpy(address, family == AF_INET ? (void *)&v4 : &v6, *length);
+  MUST(fd >= 0 && !bind(fd, (void *)address, *length) && !listen(fd, 5) && !getsockname(fd, (void *)address, length));
   return fd;
 }
 
 static Link connect_to(int listener, int family, const struct sockaddr_storage *address, socklen_t length) {
   Link link = {.client = socket(family, SOCK_STREAM, 0)};
-  MUST(link.client >= 0 && !connect(link.client, (const void *) address, length));
+  MUST(link.client >= 0 && !connect(link.client, (const void *)address, length));
   MUST((link.server = accept(listener, NULL, NULL)) >= 0);
   return link;
 }
@@ -48,7 +49,7 @@ static Link connect_to(int listener, int family, const struct sockaddr_storage *
 static bool ipv6(void) {
   int fd = socket(AF_INET6, SOCK_STREAM, 0);
   struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-  bool there = fd >= 0 && !bind(fd, (void *) &v6, sizeof v6);
+  bool there = fd >= 0 && !bind(fd, (void *)&v6, sizeof v6);
   if (fd >= 0) close(fd);
   return there;
 }
@@ -60,7 +61,8 @@ static void queue(int fd, int bytes, uint64_t seed) {
 
 static void take(int fd, int bytes, uint64_t seed, const char *what) {
   int there; /* what is larger than the receiver's room is still on its way */
-  CHECK(!ioctl(fd, FIONREAD, &there) && (there == bytes || bytes == LARGE), "%s: %d bytes wait, not %d", what, there, bytes);
+  CHECK(!ioctl(fd, FIONREAD, &there) && (there == bytes || bytes == LARGE), "%s: %d bytes wait, not %d", what, there,
+        bytes);
   CHECK(recv(fd, large, bytes, MSG_WAITALL) == bytes, "%s: recv", what);
   check_pattern(large, bytes, seed, what);
 }
@@ -106,7 +108,7 @@ static void set_up(void) {
   struct sockaddr_in6 any = {.sin6_family = AF_INET6};
   listener = socket(AF_INET6, SOCK_STREAM, 0);
   length = sizeof any;
-  MUST(!bind(listener, (void *) &any, length) && !listen(listener, 1) && !getsockname(listener, (void *) &any, &length));
+  MUST(!bind(listener, (void *)&any, length) && !listen(listener, 1) && !getsockname(listener, (void *)&any, &length));
   struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = any.sin6_port, .sin_addr = {htonl(INADDR_LOOPBACK)}};
   memcpy(&address, &v4, sizeof v4);
   links[MAPPED] = connect_to(listener, AF_INET, &address, sizeof v4);
@@ -117,25 +119,32 @@ static void fill(void) {
   int client = links[QUEUED].client, yes = 1, idle = 77, size = 50000;
   struct linger linger = {1, 3};
   MUST(!setsockopt(client, SOL_TCP, TCP_NODELAY, &yes, 4) && !setsockopt(client, SOL_SOCKET, SO_KEEPALIVE, &yes, 4));
-  MUST(!setsockopt(client, SOL_TCP, TCP_KEEPIDLE, &idle, 4) && !setsockopt(client, SOL_SOCKET, SO_LINGER, &linger, sizeof linger));
+  MUST(!setsockopt(client, SOL_TCP, TCP_KEEPIDLE, &idle, 4) &&
+       !setsockopt(client, SOL_SOCKET, SO_LINGER, &linger, sizeof linger));
   MUST(!setsockopt(links[QUEUED].server, SOL_SOCKET, SO_RCVBUF, &size, 4) && !fcntl(client, F_SETFL, O_NONBLOCK));
   MUST(!fcntl(links[QUEUED].server, F_SETFD, FD_CLOEXEC));
   queue(links[QUEUED].client, 1000, 1), queue(links[QUEUED].server, 70000, 2);
-  queue(links[HALF].client, LARGE, 3); MUST(!shutdown(links[HALF].client, SHUT_WR));
+  queue(links[HALF].client, LARGE, 3);
+  MUST(!shutdown(links[HALF].client, SHUT_WR));
   queue(links[BOTH].client, 17, 4), queue(links[BOTH].server, 18, 5);
   MUST(!shutdown(links[BOTH].client, SHUT_WR) && !shutdown(links[BOTH].server, SHUT_WR));
   queue(links[CLOSED_PEER].client, 5000, 6), close(links[CLOSED_PEER].client), links[CLOSED_PEER].client = -1;
-  queue(links[DEAF].client, 9, 7); MUST(!shutdown(links[DEAF].server, SHUT_RD));
+  queue(links[DEAF].client, 9, 7);
+  MUST(!shutdown(links[DEAF].server, SHUT_RD));
 }
 
 static void check_options(void) {
   int client = links[QUEUED].client;
   struct linger linger;
   socklen_t length = sizeof linger;
-  CHECK(option(client, SOL_TCP, TCP_NODELAY) == 1 && option(client, SOL_SOCKET, SO_KEEPALIVE) == 1, "TCP_NODELAY or SO_KEEPALIVE is lost");
-  CHECK(option(client, SOL_TCP, TCP_KEEPIDLE) == 77 && option(links[QUEUED].server, SOL_TCP, TCP_NODELAY) == 0, "TCP_KEEPIDLE is lost, or TCP_NODELAY came");
-  CHECK(!getsockopt(client, SOL_SOCKET, SO_LINGER, &linger, &length) && linger.l_onoff && linger.l_linger == 3, "SO_LINGER is lost");
-  CHECK(option(links[QUEUED].server, SOL_SOCKET, SO_RCVBUF) == 100000, "SO_RCVBUF became %d", option(links[QUEUED].server, SOL_SOCKET, SO_RCVBUF));
+  CHECK(option(client, SOL_TCP, TCP_NODELAY) == 1 && option(client, SOL_SOCKET, SO_KEEPALIVE) == 1,
+        "TCP_NODELAY or SO_KEEPALIVE is lost");
+  CHECK(option(client, SOL_TCP, TCP_KEEPIDLE) == 77 && option(links[QUEUED].server, SOL_TCP, TCP_NODELAY) == 0,
+        "TCP_KEEPIDLE is lost, or TCP_NODELAY came");
+  CHECK(!getsockopt(client, SOL_SOCKET, SO_LINGER, &linger, &length) && linger.l_onoff && linger.l_linger == 3,
+        "SO_LINGER is lost");
+  CHECK(option(links[QUEUED].server, SOL_SOCKET, SO_RCVBUF) == 100000, "SO_RCVBUF became %d",
+        option(links[QUEUED].server, SOL_SOCKET, SO_RCVBUF));
   check_flags(client, O_RDWR | O_NONBLOCK, 0, "client");
   check_flags(links[QUEUED].server, O_RDWR, FD_CLOEXEC, "server");
 }

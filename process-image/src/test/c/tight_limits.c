@@ -1,10 +1,12 @@
-/* Each resource limit (setrlimit(2)) is as small as what the process has already: neither a checkpoint nor a restart needs more, and all are there afterwards. */
+/* Each resource limit (setrlimit(2)) is as small as what the process has already: neither a checkpoint nor a restart
+ * needs more, and all are there afterwards. */
 #include "feature.h"
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-static const int LIMITS[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_NPROC, RLIMIT_MEMLOCK, RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE, RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_CORE,
-    RLIMIT_NICE, RLIMIT_RTPRIO, RLIMIT_RTTIME};
+static const int LIMITS[] = {RLIMIT_AS,         RLIMIT_DATA,     RLIMIT_STACK, RLIMIT_NPROC, RLIMIT_MEMLOCK,
+                             RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE, RLIMIT_FSIZE, RLIMIT_CPU,   RLIMIT_CORE,
+                             RLIMIT_NICE,       RLIMIT_RTPRIO,   RLIMIT_RTTIME};
 static struct rlimit chosen[sizeof LIMITS / sizeof *LIMITS];
 
 static size_t used(const char *field) {
@@ -21,7 +23,8 @@ static void check(void) {
   for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++) {
     struct rlimit now;
     MUST(!getrlimit(LIMITS[i], &now));
-    CHECK(now.rlim_cur == chosen[i].rlim_cur && now.rlim_max == chosen[i].rlim_max, "limit %d was %lu, %lu, is %lu, %lu", LIMITS[i], chosen[i].rlim_cur, chosen[i].rlim_max, now.rlim_cur,
+    CHECK(now.rlim_cur == chosen[i].rlim_cur && now.rlim_max == chosen[i].rlim_max,
+          "limit %d was %lu, %lu, is %lu, %lu", LIMITS[i], chosen[i].rlim_cur, chosen[i].rlim_max, now.rlim_cur,
           now.rlim_max);
   }
 }
@@ -46,15 +49,25 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++) {
     struct rlimit *limit = &chosen[i];
     MUST(!getrlimit(LIMITS[i], limit));
-    rlim_t wanted = LIMITS[i] == RLIMIT_AS ? space : LIMITS[i] == RLIMIT_DATA ? data : LIMITS[i] == RLIMIT_STACK ? stack : LIMITS[i] == RLIMIT_NPROC ? 1
-        : LIMITS[i] == RLIMIT_SIGPENDING ? 3 : LIMITS[i] == RLIMIT_FSIZE ? 1 << 16 : LIMITS[i] == RLIMIT_CPU ? 1000 : LIMITS[i] == RLIMIT_RTTIME ? 1000000 : 0;
+    rlim_t wanted = LIMITS[i] == RLIMIT_AS           ? space
+                    : LIMITS[i] == RLIMIT_DATA       ? data
+                    : LIMITS[i] == RLIMIT_STACK      ? stack
+                    : LIMITS[i] == RLIMIT_NPROC      ? 1
+                    : LIMITS[i] == RLIMIT_SIGPENDING ? 3
+                    : LIMITS[i] == RLIMIT_FSIZE      ? 1 << 16
+                    : LIMITS[i] == RLIMIT_CPU        ? 1000
+                    : LIMITS[i] == RLIMIT_RTTIME     ? 1000000
+                                                     : 0;
     limit->rlim_cur = limit->rlim_max < wanted ? limit->rlim_max : wanted;
-    limit->rlim_max = LIMITS[i] == RLIMIT_NPROC && geteuid() ? limit->rlim_max : limit->rlim_cur; /* a user's processes are counted together, those of this machine too */
+    limit->rlim_max = LIMITS[i] == RLIMIT_NPROC && geteuid()
+                          ? limit->rlim_max
+                          : limit->rlim_cur; /* a user's processes are counted together, those of this machine too */
     MUST(!setrlimit(LIMITS[i], limit));
   }
   while (!feature_finishing()) {
     check();
-    CHECK(mmap(NULL, 16 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED, "there is address space left");
+    CHECK(mmap(NULL, 16 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED,
+          "there is address space left");
     check_pattern(block, 1 << 20, 7, "memory");
     pause_ms(10);
   }

@@ -1,11 +1,14 @@
-/* Timer descriptors keep wall-clock times, flags and expirations that were not read; a timer on a thread's CPU time its thread. */
+/* Timer descriptors keep wall-clock times, flags and expirations that were not read; a timer on a thread's CPU time its
+ * thread. */
 #include "feature.h"
 #include <sys/timerfd.h>
 
 static _Atomic int signals;
 static _Atomic bool armed;
 
-static void count(int signum) { signals += signum > 0; }
+static void count(int signum) {
+  signals += signum > 0;
+}
 
 static void *busy(void *unused) {
   struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN + 2};
@@ -16,7 +19,8 @@ static void *busy(void *unused) {
   armed = true;
   while (!feature_over) {
     int before = signals;
-    for (int64_t begun = now_ns(); signals == before;) CHECK(now_ns() - begun < 60000000000LL, "this thread's CPU timer does not expire any more");
+    for (int64_t begun = now_ns(); signals == before;)
+      CHECK(now_ns() - begun < 60000000000LL, "this thread's CPU timer does not expire any more");
     pause_ms(20);
   }
   return unused;
@@ -28,7 +32,9 @@ static void check_one_signal(void) {
   sigemptyset(&blocked), sigaddset(&blocked, SIGRTMIN + 3);
   siginfo_t info;
   struct timespec none = {0, 0};
-  CHECK(sigtimedwait(&blocked, &info, &none) == SIGRTMIN + 3 && info.si_code == SI_TIMER && info.si_value.sival_int == 77, "the blocked signal of a timer is lost");
+  CHECK(
+      sigtimedwait(&blocked, &info, &none) == SIGRTMIN + 3 && info.si_code == SI_TIMER && info.si_value.sival_int == 77,
+      "the blocked signal of a timer is lost");
   CHECK(sigtimedwait(&blocked, &info, &none) == -1 && errno == EAGAIN, "a timer's signal is there twice");
 }
 
@@ -47,7 +53,8 @@ int main(int argc, char **argv) {
   struct sigaction action = {.sa_handler = count, .sa_flags = SA_RESTART};
   MUST(!sigaction(SIGRTMIN + 2, &action, NULL));
   int wall = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK), often = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
-  struct itimerspec at = {{0, 0}, {clock_ns(CLOCK_REALTIME) / 1000000000 + 100000, 0}}, every = {{0, 50000000}, {0, 50000000}}, left;
+  struct itimerspec at = {{0, 0}, {clock_ns(CLOCK_REALTIME) / 1000000000 + 100000, 0}},
+                    every = {{0, 50000000}, {0, 50000000}}, left;
   MUST(wall >= 0 && often >= 0 && !timerfd_settime(wall, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &at, NULL));
   arm_blocked(); /* before there are other threads, which inherit the mask */
   int64_t begun = now_ns();
@@ -57,15 +64,19 @@ int main(int argc, char **argv) {
   feature_ready();
   while (!feature_finishing()) pause_ms(2);
   MUST(!timerfd_gettime(wall, &left));
-  int64_t due = at.it_value.tv_sec * 1000000000LL - clock_ns(CLOCK_REALTIME), is = left.it_value.tv_sec * 1000000000LL + left.it_value.tv_nsec;
-  CHECK(is - due < 1000000000 && due - is < 1000000000, "a timer at a fixed time of day has %lld ns left, not %lld", (long long) is, (long long) due);
+  int64_t due = at.it_value.tv_sec * 1000000000LL - clock_ns(CLOCK_REALTIME),
+          is = left.it_value.tv_sec * 1000000000LL + left.it_value.tv_nsec;
+  CHECK(is - due < 1000000000 && due - is < 1000000000, "a timer at a fixed time of day has %lld ns left, not %lld",
+        (long long)is, (long long)due);
   uint64_t ticks = 0;
   int64_t most = (now_ns() - begun) / 50000000 + 1;
-  CHECK(read(often, &ticks, 8) == 8 && ticks >= 6 && (int64_t) ticks <= most, "%lu expirations of at least 6 and at most %lld", ticks, (long long) most);
+  CHECK(read(often, &ticks, 8) == 8 && ticks >= 6 && (int64_t)ticks <= most,
+        "%lu expirations of at least 6 and at most %lld", ticks, (long long)most);
   char path[40], info[600] = "";
   snprintf(path, sizeof path, "/proc/self/fdinfo/%d", wall);
   int fd = open(path, O_RDONLY);
-  CHECK(read(fd, info, sizeof info - 1) > 0 && strstr(info, "settime flags: 03"), "the timer's flags are lost: %s", info);
+  CHECK(read(fd, info, sizeof info - 1) > 0 && strstr(info, "settime flags: 03"), "the timer's flags are lost: %s",
+        info);
   check_one_signal();
   join_thread(thread);
   return feature_pass();

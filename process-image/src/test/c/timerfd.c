@@ -6,7 +6,8 @@
 static int make(clockid_t clock, int flags, long first_ms, long interval_ms) {
   int fd = timerfd_create(clock, flags);
   CHECK(fd >= 0, "timerfd_create");
-  struct itimerspec when = {{interval_ms / 1000, interval_ms % 1000 * 1000000}, {first_ms / 1000, first_ms % 1000 * 1000000}};
+  struct itimerspec when = {{interval_ms / 1000, interval_ms % 1000 * 1000000},
+                            {first_ms / 1000, first_ms % 1000 * 1000000}};
   MUST(!timerfd_settime(fd, 0, &when, NULL));
   return fd;
 }
@@ -29,7 +30,7 @@ int main(int argc, char **argv) {
     CHECK(read(periodic, &ticks, 8) == 8 && ticks > 0, "read of a timerfd");
     total += ticks;
     int64_t elapsed = now_ns() - start;
-    CHECK((int64_t) total * 10000000 <= elapsed + 100000000, "%lu ticks of 10 ms in %lld ns", total, (long long) elapsed);
+    CHECK((int64_t)total * 10000000 <= elapsed + 100000000, "%lu ticks of 10 ms in %lld ns", total, (long long)elapsed);
     if (read(wall, &ticks, 8) == 8) wall_total += ticks;
     else CHECK(errno == EAGAIN, "read of the wall-clock timer");
     struct itimerspec now;
@@ -37,7 +38,8 @@ int main(int argc, char **argv) {
     CHECK(now.it_interval.tv_nsec == 10000000, "the interval is %ld ns", now.it_interval.tv_nsec);
     MUST(!timerfd_gettime(distant, &now));
     int64_t left = now.it_value.tv_sec * 1000000000LL + now.it_value.tv_nsec, due = 1000000000000LL - elapsed;
-    CHECK(left - due < 3000000000LL && due - left < 3000000000LL, "the distant timer has %lld ns left, not %lld", (long long) left, (long long) due);
+    CHECK(left - due < 3000000000LL && due - left < 3000000000LL, "the distant timer has %lld ns left, not %lld",
+          (long long)left, (long long)due);
     CHECK(read(disarmed, &ticks, 8) == -1 && errno == EAGAIN, "a disarmed timer fired");
   }
   check_flags(periodic, O_RDWR, 0, "periodic timerfd");

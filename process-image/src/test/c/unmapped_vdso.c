@@ -1,4 +1,5 @@
-/* A child that has unmapped the vDSO, by which C libraries ask for the time, lives by system calls alone; it is not mapped again behind its back. */
+/* A child that has unmapped the vDSO, by which C libraries ask for the time, lives by system calls alone; it is not
+ * mapped again behind its back. */
 #include "feature.h"
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -10,7 +11,7 @@ static int has_vdso(void) {
   static char text[1 << 16];
   int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   size_t length = 0;
-  for (ssize_t n; fd >= 0 && (n = read(fd, text + length, sizeof text - 1 - length)) > 0;) length += (size_t) n;
+  for (ssize_t n; fd >= 0 && (n = read(fd, text + length, sizeof text - 1 - length)) > 0;) length += (size_t)n;
   text[length] = 0;
   close(fd);
   return strstr(text, "[vdso]") || strstr(text, "[vvar");
@@ -20,13 +21,15 @@ __attribute__((noreturn)) static void child_without(void) {
   static char text[1 << 16];
   int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   size_t length = 0;
-  for (ssize_t n; (n = read(fd, text + length, sizeof text - 1 - length)) > 0;) length += (size_t) n;
+  for (ssize_t n; (n = read(fd, text + length, sizeof text - 1 - length)) > 0;) length += (size_t)n;
   close(fd);
   for (char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
     char *end = strchr(line, '\n');
     if (end) *end = 0;
     unsigned long from, to;
-    if ((strstr(line, "[vdso]") || strstr(line, "[vvar")) && sscanf(line, "%lx-%lx", &from, &to) == 2 && munmap((void *) from, to - from)) _exit(2);
+    if ((strstr(line, "[vdso]") || strstr(line, "[vvar")) && sscanf(line, "%lx-%lx", &from, &to) == 2 &&
+        munmap((void *)from, to - from))
+      _exit(2);
     if (end) *end = '\n';
   }
   if (has_vdso()) _exit(3);

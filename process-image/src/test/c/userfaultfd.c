@@ -12,9 +12,11 @@ static void *server(void *unused) {
   static char page[PAGE];
   struct uffd_msg message;
   for (int served = 0; served < 1 << 20; served++) {
-    CHECK(read(faults, &message, sizeof message) == sizeof message && message.event == UFFD_EVENT_PAGEFAULT, "read of a userfaultfd");
+    CHECK(read(faults, &message, sizeof message) == sizeof message && message.event == UFFD_EVENT_PAGEFAULT,
+          "read of a userfaultfd");
     memset(page, 0x5a, PAGE);
-    struct uffdio_copy copy = {.dst = message.arg.pagefault.address & ~(uint64_t) (PAGE - 1), .src = (uint64_t) page, .len = PAGE};
+    struct uffdio_copy copy = {
+        .dst = message.arg.pagefault.address & ~(uint64_t)(PAGE - 1), .src = (uint64_t)page, .len = PAGE};
     CHECK(!ioctl(faults, UFFDIO_COPY, &copy), "UFFDIO_COPY");
   }
   return unused;
@@ -22,12 +24,12 @@ static void *server(void *unused) {
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
-  faults = (int) syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY); /* ordinary users may have this kind only */
+  faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY); /* ordinary users may have this kind only */
   CHECK(faults >= 0, "userfaultfd");
   struct uffdio_api api = {.api = UFFD_API};
   MUST(!ioctl(faults, UFFDIO_API, &api));
   area = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  struct uffdio_register range = {.range = {(uint64_t) area, PAGE}, .mode = UFFDIO_REGISTER_MODE_MISSING};
+  struct uffdio_register range = {.range = {(uint64_t)area, PAGE}, .mode = UFFDIO_REGISTER_MODE_MISSING};
   MUST(area != MAP_FAILED && !ioctl(faults, UFFDIO_REGISTER, &range));
   start_thread(server, NULL);
   feature_ready();

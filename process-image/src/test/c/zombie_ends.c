@@ -1,5 +1,6 @@
-/* How children ended, told by wait, waitid and SIGCHLD until somebody has waited: by SIGKILL and by other signals (also those that a launcher may ignore), with a
- * core dump, with each kind of exit code, as another user, with a main thread that ended first; and the groups and sessions that they were in. */
+/* How children ended, told by wait, waitid and SIGCHLD until somebody has waited: by SIGKILL and by other signals (also
+ * those that a launcher may ignore), with a core dump, with each kind of exit code, as another user, with a main thread
+ * that ended first; and the groups and sessions that they were in. */
 #include "feature.h"
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -93,7 +94,7 @@ static void other_user(void) {
 }
 
 static void *last_thread(void *unused) {
-  (void) unused;
+  (void)unused;
   pause_ms(50);
   syscall(SYS_exit_group, 9);
   return NULL;
@@ -119,16 +120,20 @@ static void check(void) {
   for (int i = 0; i < count; i++) {
     Child *child = &children[i];
     siginfo_t now = look(P_PID, child->pid);
-    CHECK(now.si_pid == child->pid && now.si_code == child->ended.si_code && now.si_status == child->ended.si_status && now.si_uid == child->ended.si_uid,
-          "child %d (%d): pid %d, code %d instead of %d, status %d instead of %d, user %d instead of %d", i, child->pid, now.si_pid, now.si_code, child->ended.si_code,
-          now.si_status, child->ended.si_status, now.si_uid, child->ended.si_uid);
-    CHECK(getpgid(child->pid) == child->group && getsid(child->pid) == child->session, "child %d: group %d became %d, session %d became %d", i, child->group,
-          getpgid(child->pid), child->session, getsid(child->pid));
+    CHECK(now.si_pid == child->pid && now.si_code == child->ended.si_code && now.si_status == child->ended.si_status &&
+              now.si_uid == child->ended.si_uid,
+          "child %d (%d): pid %d, code %d instead of %d, status %d instead of %d, user %d instead of %d", i, child->pid,
+          now.si_pid, now.si_code, child->ended.si_code, now.si_status, child->ended.si_status, now.si_uid,
+          child->ended.si_uid);
+    CHECK(getpgid(child->pid) == child->group && getsid(child->pid) == child->session,
+          "child %d: group %d became %d, session %d became %d", i, child->group, getpgid(child->pid), child->session,
+          getsid(child->pid));
     char name[32];
     read_name(child->pid, name, sizeof name);
     CHECK(!strcmp(name, child->name), "child %d: name %s became %s", i, child->name, name);
   }
-  CHECK(look(P_ALL, 0).si_pid == children[0].pid, "the first to be waited for is %d, not %d", look(P_ALL, 0).si_pid, children[0].pid);
+  CHECK(look(P_ALL, 0).si_pid == children[0].pid, "the first to be waited for is %d, not %d", look(P_ALL, 0).si_pid,
+        children[0].pid);
 }
 
 int main(int argc, char **argv) {
@@ -137,11 +142,13 @@ int main(int argc, char **argv) {
   sigemptyset(&chld);
   sigaddset(&chld, SIGCHLD);
   MUST(!sigprocmask(SIG_BLOCK, &chld, NULL));
-  killed(SIGKILL), exits(0), exits(255), killed(SIGTERM), killed(SIGPIPE), killed(SIGHUP), killed(SIGINT), killed(SIGKILL), killed(SIGRTMIN + 3), killed(SIGUSR1), killed(SIGALRM);
+  killed(SIGKILL), exits(0), exits(255), killed(SIGTERM), killed(SIGPIPE), killed(SIGHUP), killed(SIGINT),
+      killed(SIGKILL), killed(SIGRTMIN + 3), killed(SIGUSR1), killed(SIGALRM);
   dumps(), other_user(), main_first();
   apart(true, 0), apart(false, 0), apart(false, children[count - 1].pid), exits(17);
   MUST(sigwaitinfo(&chld, &queued) == SIGCHLD); /* of the first: one at most waits */
-  CHECK(queued.si_pid == children[0].pid && queued.si_code == CLD_KILLED && queued.si_status == SIGKILL, "SIGCHLD tells of %d", queued.si_pid);
+  CHECK(queued.si_pid == children[0].pid && queued.si_code == CLD_KILLED && queued.si_status == SIGKILL,
+        "SIGCHLD tells of %d", queued.si_pid);
   killed(SIGKILL); /* and now this one's waits */
   check();
   feature_ready();
@@ -150,12 +157,15 @@ int main(int argc, char **argv) {
     pause_ms(5);
   }
   MUST(sigwaitinfo(&chld, &queued) == SIGCHLD);
-  CHECK(queued.si_pid == children[count - 1].pid && queued.si_code == CLD_KILLED && queued.si_status == SIGKILL, "SIGCHLD tells of %d", queued.si_pid);
+  CHECK(queued.si_pid == children[count - 1].pid && queued.si_code == CLD_KILLED && queued.si_status == SIGKILL,
+        "SIGCHLD tells of %d", queued.si_pid);
   for (int i = 0; i < count; i++) { /* in the order in which they were made, since all had ended */
     siginfo_t *ended = &children[i].ended;
-    int status, want = ended->si_code == CLD_EXITED ? ended->si_status << 8 : ended->si_status | (ended->si_code == CLD_DUMPED ? 0x80 : 0);
+    int status, want = ended->si_code == CLD_EXITED ? ended->si_status << 8
+                                                    : ended->si_status | (ended->si_code == CLD_DUMPED ? 0x80 : 0);
     pid_t pid = wait(&status);
-    CHECK(pid == children[i].pid && status == want, "child %d (%d) is %d with status %#x, not %#x", i, children[i].pid, pid, status, want);
+    CHECK(pid == children[i].pid && status == want, "child %d (%d) is %d with status %#x, not %#x", i, children[i].pid,
+          pid, status, want);
   }
   CHECK(wait(NULL) == -1 && errno == ECHILD, "there is a child that nobody made");
   return feature_pass();

@@ -18,16 +18,18 @@ static volatile uint64_t *map(size_t bytes, int flags) {
 }
 
 int main(int argc, char **argv) {
-    volatile uint64_t *forked = map(4096, MAP_PRIVATE), *unforked = map(4096, MAP_PRIVATE), *shared = map(8192, MAP_SHARED);
+    volatile uint64_t *forked = map(4096, MAP_PRIVATE), *unforked = map(4096, MAP_PRIVATE),
+                      *shared = map(8192, MAP_SHARED);
     volatile uint64_t *array = map(PAGES * 4096, MAP_PRIVATE);
-    if (madvise((void *) unforked, 4096, MADV_DONTFORK)) abort();
-    for (int page = 0; page < PAGES; page++) array[page * WORDS + page] = 0; /* all of it is there before anyone looks */
+    if (madvise((void *)unforked, 4096, MADV_DONTFORK)) abort();
+    for (int page = 0; page < PAGES; page++)
+        array[page * WORDS + page] = 0; /* all of it is there before anyone looks */
     *forked = *unforked = shared[512] = 0;
     char path[4096], temporary[4200];
     snprintf(path, sizeof path, "%s/ready", argc > 1 ? argv[1] : ".");
     snprintf(temporary, sizeof temporary, "%s.new", path);
     FILE *ready = fopen(temporary, "w");
-    fprintf(ready, "%p %p %p %p", (void *) forked, (void *) unforked, (void *) shared, (void *) array);
+    fprintf(ready, "%p %p %p %p", (void *)forked, (void *)unforked, (void *)shared, (void *)array);
     fclose(ready);
     rename(temporary, path);
     for (uint64_t n = 1;; n++) {

@@ -25,7 +25,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MUST(x) do { if ((long) (x) < 0) { perror(#x); exit(1); } } while (0)
+#define MUST(x) \
+    do { \
+        if ((long)(x) < 0) { \
+            perror(#x); \
+            exit(1); \
+        } \
+    } while (0)
 
 static _Atomic int ready;
 static int segment = -1;
@@ -135,18 +141,18 @@ static int sleeper(void *unused) {
 static void datagram(void) {
     struct sockaddr_un to = {AF_UNIX, "to"}, from = {AF_UNIX, "from"};
     int receiver = socket(AF_UNIX, SOCK_DGRAM, 0), sender = socket(AF_UNIX, SOCK_DGRAM, 0);
-    MUST(bind(receiver, (struct sockaddr *) &to, sizeof to));
-    MUST(bind(sender, (struct sockaddr *) &from, sizeof from));
-    MUST(sendto(sender, "x", 1, 0, (struct sockaddr *) &to, sizeof to));
+    MUST(bind(receiver, (struct sockaddr *)&to, sizeof to));
+    MUST(bind(sender, (struct sockaddr *)&from, sizeof from));
+    MUST(sendto(sender, "x", 1, 0, (struct sockaddr *)&to, sizeof to));
 }
 
 static struct sockaddr_in loopback(int port) {
-    return (struct sockaddr_in) {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
 }
 
 static int call(struct sockaddr_in to) {
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    MUST(connect(fd, (struct sockaddr *) &to, sizeof to));
+    MUST(connect(fd, (struct sockaddr *)&to, sizeof to));
     return fd;
 }
 
@@ -155,9 +161,9 @@ static void call_own(int fds[2]) {
     struct sockaddr_in address = loopback(0);
     socklen_t length = sizeof address;
     fds[1] = socket(AF_INET, SOCK_STREAM, 0);
-    MUST(bind(fds[1], (struct sockaddr *) &address, length));
+    MUST(bind(fds[1], (struct sockaddr *)&address, length));
     MUST(listen(fds[1], 1));
-    MUST(getsockname(fds[1], (struct sockaddr *) &address, &length));
+    MUST(getsockname(fds[1], (struct sockaddr *)&address, &length));
     fds[0] = call(address);
 }
 
@@ -179,9 +185,9 @@ static void tcp_self(void) {
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_in address = loopback(0);
     socklen_t length = sizeof address;
-    MUST(bind(fd, (struct sockaddr *) &address, length));
-    MUST(getsockname(fd, (struct sockaddr *) &address, &length));
-    MUST(connect(fd, (struct sockaddr *) &address, length));
+    MUST(bind(fd, (struct sockaddr *)&address, length));
+    MUST(getsockname(fd, (struct sockaddr *)&address, &length));
+    MUST(connect(fd, (struct sockaddr *)&address, length));
 }
 
 /* A file in /proc of a child that has ended. */
@@ -211,17 +217,19 @@ static void udp_group(void) {
 static void udp_shut(void) {
     struct sockaddr_in nobody = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(INADDR_LOOPBACK)}};
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    MUST(connect(fd, (void *) &nobody, sizeof nobody));
+    MUST(connect(fd, (void *)&nobody, sizeof nobody));
     MUST(shutdown(fd, SHUT_RD));
 }
 
-/* A datagram socket with an abstract name, and one that is connected to it; one of the two is in a process outside of the job. */
+/* A datagram socket with an abstract name, and one that is connected to it; one of the two is in a process outside of
+ * the job. */
 static void datagrams_outside(int server_is_outside) {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
-    int length = offsetof(struct sockaddr_un, sun_path) + 1 + snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "udckpt-odd-%d", getpid());
+    int length = offsetof(struct sockaddr_un, sun_path) + 1 +
+                 snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "udckpt-odd-%d", getpid());
     int server = socket(AF_UNIX, SOCK_DGRAM, 0), client = socket(AF_UNIX, SOCK_DGRAM, 0);
-    MUST(bind(server, (struct sockaddr *) &name, length));
-    MUST(connect(client, (struct sockaddr *) &name, length));
+    MUST(bind(server, (struct sockaddr *)&name, length));
+    MUST(connect(client, (struct sockaddr *)&name, length));
     int outside = server_is_outside ? server : client;
     pid_t between = fork();
     MUST(between);
@@ -303,7 +311,7 @@ static _Atomic int over;
 
 /* Holds what is refused, and has children that come and go all the time. */
 static void *churn(void *unused) {
-    (void) unused;
+    (void)unused;
     while (!over) {
         pid_t pid = fork();
         if (!pid) usleep(200), _exit(0);
@@ -313,7 +321,7 @@ static void *churn(void *unused) {
 }
 
 static void *outlive(void *unused) {
-    (void) unused;
+    (void)unused;
     ready = 1;
     wait_for_end();
     FILE *result = fopen("result.new", "w");
@@ -351,6 +359,7 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "ended-directory")) ended_owner("", O_DIRECTORY, true);
     else if (!strcmp(kind, "ended-environment")) ended_owner("/environ", 0, false);
     else if (!strcmp(kind, "other-owner")) MUST(open("/proc/1/status", O_RDONLY));
+    else if (!strcmp(kind, "process-outside")) MUST(syscall(SYS_pidfd_open, 1, 0));
     else if (!strcmp(kind, "segment")) MUST(segment = shmget(IPC_PRIVATE, 65536, IPC_CREAT | 0600));
     else if (!strcmp(kind, "segment-part")) segment_part();
     else if (!strcmp(kind, "datagram")) datagram();
@@ -372,7 +381,8 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "netlink-generic")) MUST(socket(AF_NETLINK, SOCK_RAW, 16));
     else if (!strncmp(kind, "tcp-to:", 7)) call(loopback(atoi(kind + 7)));
     else if (!strcmp(kind, "landlock")) landlock();
-    else if (!strcmp(kind, "session-keyring")) MUST(syscall(SYS_keyctl, 1 /* KEYCTL_JOIN_SESSION_KEYRING */, "udckpt-test"));
+    else if (!strcmp(kind, "session-keyring"))
+        MUST(syscall(SYS_keyctl, 1 /* KEYCTL_JOIN_SESSION_KEYRING */, "udckpt-test"));
     else if (!strcmp(kind, "process-keyring")) MUST(syscall(SYS_keyctl, 0, -2 /* of the process */, 1));
     else if (!strcmp(kind, "thread-keyring")) start(own_keyring);
     else if (!strcmp(kind, "call-handler")) MUST(prctl(59 /* PR_SET_SYSCALL_USER_DISPATCH */, 1, 0, 0, &handled));

@@ -7,11 +7,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define MUST(x) do { if ((long) (x) < 0) { perror(#x); exit(1); } } while (0)
+#define MUST(x) \
+    do { \
+        if ((long)(x) < 0) { \
+            perror(#x); \
+            exit(1); \
+        } \
+    } while (0)
 
 int main(int argc, char **argv) {
     MUST(chdir(argc > 1 ? argv[1] : "."));
-    int a = open("file", O_RDWR | O_CREAT, 0600), b = open("file", O_RDONLY), c = dup(a), gone = open("gone", O_RDWR | O_CREAT, 0600);
+    int a = open("file", O_RDWR | O_CREAT, 0600), b = open("file", O_RDONLY), c = dup(a),
+        gone = open("gone", O_RDWR | O_CREAT, 0600);
     int p[2], stream[2], datagram[2], full[2], idle;
     MUST(write(a, "0123456789", 10));
     MUST(lseek(b, 4, SEEK_SET));
@@ -36,8 +43,8 @@ int main(int argc, char **argv) {
     pid_t child = fork();
     if (child) {
         FILE *ready = fopen("ready.new", "w");
-        fprintf(ready, "a=%d b=%d c=%d gone=%d read=%d write=%d full=%d s0=%d s1=%d d1=%d epoll=%d child=%d", a, b, c, gone, p[0], p[1], full[0], stream[0],
-                stream[1], datagram[1], idle, child);
+        fprintf(ready, "a=%d b=%d c=%d gone=%d read=%d write=%d full=%d s0=%d s1=%d d1=%d epoll=%d child=%d", a, b, c,
+                gone, p[0], p[1], full[0], stream[0], stream[1], datagram[1], idle, child);
         fclose(ready);
         MUST(rename("ready.new", "ready"));
     }

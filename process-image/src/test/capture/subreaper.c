@@ -1,5 +1,5 @@
-/* Takes orphans in, as supervisors do, and knows all its children: one, which lives. argv[1]: scratch directory; `finish` there asks for the
- * verdict, `result` is the verdict. */
+/* Takes orphans in, as supervisors do, and knows all its children: one, which lives. argv[1]: scratch directory;
+ * `finish` there asks for the verdict, `result` is the verdict. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,8 @@ int main(int argc, char **argv) {
         struct timespec moment = {0, 1000000};
         nanosleep(&moment, NULL);
     }
-    if (kill(child, SIGKILL) || waitpid(-1, NULL, 0) != child || waitpid(-1, NULL, 0) != -1 || errno != ECHILD) verdict = "FAIL it has a child that is not its own";
+    if (kill(child, SIGKILL) || waitpid(-1, NULL, 0) != child || waitpid(-1, NULL, 0) != -1 || errno != ECHILD)
+        verdict = "FAIL it has a child that is not its own";
     FILE *result = fopen("result.new", "w");
     fprintf(result, "%s\n", verdict);
     fclose(result);

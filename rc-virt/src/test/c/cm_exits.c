@@ -1,5 +1,5 @@
-/* cm_exits PORT: rank 0 accepts a connection and exits, with no word to the other side; rank 1 must be told of it. Before that
- * rank 1 is refused many times at the next port, where nobody ever listens. */
+/* cm_exits PORT: rank 0 accepts a connection and exits, with no word to the other side; rank 1 must be told of it.
+ * Before that rank 1 is refused many times at the next port, where nobody ever listens. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
@@ -31,8 +31,10 @@ static void expect(struct rdma_event_channel *channel, enum rdma_cm_event_type w
 static void make_queue_pair(struct rdma_cm_id *id)
 {
     struct ibv_cq *cq = ibv_create_cq(id->verbs, 4, NULL, NULL, 0);
-    struct ibv_qp_init_attr attr = {
-        .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC, .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
+    struct ibv_qp_init_attr attr = {.send_cq = cq,
+                                    .recv_cq = cq,
+                                    .qp_type = IBV_QPT_RC,
+                                    .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
     if (!cq || rdma_create_qp(id, NULL, &attr))
         fail("rdma_create_qp");
 }
@@ -56,7 +58,8 @@ static int try_connecting(struct rdma_event_channel *channel, struct sockaddr_in
 {
     struct rdma_cm_id *id;
     struct rdma_cm_event *event;
-    if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) || rdma_resolve_addr(id, NULL, (struct sockaddr *)address, 2000))
+    if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) ||
+        rdma_resolve_addr(id, NULL, (struct sockaddr *)address, 2000))
         fail("rdma_resolve_addr");
     expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
     if (rdma_resolve_route(id, 2000))

@@ -1,7 +1,7 @@
-/* A listener that is replaced is no missing one. cm_replaced PORT: in each round rank 0 listens over tcp, rejects rank 1's
- * request, and only then listens over udp at the same port: for a moment, not for another one, then until it is asked. Rank 1,
- * once rejected, asks over udp at once and must be answered, never rejected. A request that got lost (UDCKPT_SOFT_LOSS) comes
- * again while nobody listens. "PASS server" and "PASS client". */
+/* A listener that is replaced is no missing one. cm_replaced PORT: in each round rank 0 listens over tcp, rejects rank
+ * 1's request, and only then listens over udp at the same port: for a moment, not for another one, then until it is
+ * asked. Rank 1, once rejected, asks over udp at once and must be answered, never rejected. A request that got lost
+ * (UDCKPT_SOFT_LOSS) comes again while nobody listens. "PASS server" and "PASS client". */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
@@ -12,7 +12,8 @@
 
 enum { ROUNDS = 10, QPN = 0x4711 };
 enum { FIRST_GAP_US = 50000, MOMENT_MS = 30, SECOND_GAP_US = 200000, PATIENCE_MS = 60000, FAREWELL_MS = 10000 };
-enum { BY_THE_PROGRAM = 28, NOBODY_LISTENS = 8 }; /* reasons of a refusal: InfiniBand specification volume 1, 12.6.7.2 */
+/* reasons of a refusal: InfiniBand specification volume 1, 12.6.7.2 */
+enum { BY_THE_PROGRAM = 28, NOBODY_LISTENS = 8 };
 
 static struct rdma_event_channel *channel;
 
@@ -30,7 +31,8 @@ static int event_within(int wait_ms, enum rdma_cm_event_type wanted, struct rdma
     if (poll(&readable, 1, wait_ms) != 1)
         return 0;
     if (rdma_get_cm_event(channel, &event) || event->event != wanted) {
-        printf("FAIL %s, status %d, instead of %s\n", rdma_event_str(event->event), event->status, rdma_event_str(wanted));
+        printf("FAIL %s, status %d, instead of %s\n", rdma_event_str(event->event), event->status,
+               rdma_event_str(wanted));
         exit(1);
     }
     *id = event->id;

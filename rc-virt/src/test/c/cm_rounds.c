@@ -1,7 +1,7 @@
-/* Connections made and ended, round after round, by rdma_cm between two processes of a job.
- * cm_rounds tcp|udp PORT FINISH-FILE: PMI_RANK 0 listens, the others connect. Each round's number goes there and back as
- * private data; over tcp (RC) a word is written into the listener's memory as well. "round N" every 20 rounds on the
- * connecting side; "PASS N" at the end; a message and exit code 1 otherwise. */
+/* Connections made and ended, round after round, by rdma_cm between two processes of a job. cm_rounds tcp|udp PORT
+ * FINISH-FILE: PMI_RANK 0 listens, the others connect. Each round's number goes there and back as private data; over
+ * tcp (RC) a word is written into the listener's memory as well. "round N" every 20 rounds on the connecting side;
+ * "PASS N" at the end; a message and exit code 1 otherwise. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <rdma/rdma_cma.h>
@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OK(call)                                                                 \
-    do {                                                                         \
-        if (call) {                                                              \
+#define OK(call) \
+    do { \
+        if (call) { \
             fprintf(stderr, "line %d: %s: %s\n", __LINE__, #call, strerror(errno)); \
-            exit(1);                                                             \
-        }                                                                        \
+            exit(1); \
+        } \
     } while (0)
 
 enum {
@@ -48,7 +48,8 @@ static struct note expect(enum rdma_cm_event_type wanted, struct rdma_cm_id **id
     struct rdma_cm_event *event = next_event();
     struct note note = {0};
     if (event->event != wanted) {
-        fprintf(stderr, "%s (status %d) instead of %s\n", rdma_event_str(event->event), event->status, rdma_event_str(wanted));
+        fprintf(stderr, "%s (status %d) instead of %s\n", rdma_event_str(event->event), event->status,
+                rdma_event_str(wanted));
         exit(1);
     }
     const void *data = space == RDMA_PS_UDP ? event->param.ud.private_data : event->param.conn.private_data;
@@ -62,7 +63,8 @@ static struct note expect(enum rdma_cm_event_type wanted, struct rdma_cm_id **id
 
 static void make_qp(struct rdma_cm_id *id)
 {
-    struct ibv_qp_init_attr attr = {.qp_type = id->qp_type, .cap = {.max_send_wr = 2, .max_recv_wr = 2, .max_send_sge = 1, .max_recv_sge = 1}};
+    struct ibv_qp_init_attr attr = {.qp_type = id->qp_type,
+                                    .cap = {.max_send_wr = 2, .max_recv_wr = 2, .max_send_sge = 1, .max_recv_sge = 1}};
     OK(rdma_create_qp(id, NULL, &attr));
     if (!region && id->qp_type == IBV_QPT_RC)
         OK(!(region = ibv_reg_mr(id->pd, &word, sizeof word, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)));
@@ -74,8 +76,12 @@ static struct rdma_conn_param with(struct note *note)
         note->rkey = region->rkey;
         note->address = (uintptr_t)&word;
     }
-    return (struct rdma_conn_param){.private_data = note, .private_data_len = sizeof *note, .responder_resources = 1, .initiator_depth = 1,
-                                    .retry_count = 7, .rnr_retry_count = 7};
+    return (struct rdma_conn_param){.private_data = note,
+                                    .private_data_len = sizeof *note,
+                                    .responder_resources = 1,
+                                    .initiator_depth = 1,
+                                    .retry_count = 7,
+                                    .rnr_retry_count = 7};
 }
 
 /* One connection; returns the round that it was, or 0 for the last. */
@@ -110,14 +116,19 @@ static void write_word(struct rdma_cm_id *id, uint64_t value, const struct note 
     struct ibv_wc done;
     word = value;
     struct ibv_sge sge = {.addr = (uintptr_t)&word, .length = sizeof word, .lkey = region->lkey};
-    struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED, .sg_list = &sge, .num_sge = 1,
-                             .wr.rdma = {.remote_addr = peer->address, .rkey = peer->rkey}}, *bad;
+    struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE,
+                             .send_flags = IBV_SEND_SIGNALED,
+                             .sg_list = &sge,
+                             .num_sge = 1,
+                             .wr.rdma = {.remote_addr = peer->address, .rkey = peer->rkey}},
+                       *bad;
     OK(ibv_post_send(id->qp, &wr, &bad));
     int got;
     while (!(got = ibv_poll_cq(id->send_cq, 1, &done)))
         ;
     if (got < 0 || done.status) {
-        fprintf(stderr, "round %lu: RDMA write: %s\n", (unsigned long)value, got < 0 ? "poll failed" : ibv_wc_status_str(done.status));
+        fprintf(stderr, "round %lu: RDMA write: %s\n", (unsigned long)value,
+                got < 0 ? "poll failed" : ibv_wc_status_str(done.status));
         exit(1);
     }
 }

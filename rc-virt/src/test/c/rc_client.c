@@ -1,4 +1,5 @@
-/* One end of a reliable connection that is told what to do: one command a line, one answer a line. Knows nothing of udckpt. */
+/* One end of a reliable connection that is told what to do: one command a line, one answer a line. Knows nothing of
+ * udckpt. */
 #include "fabric_connect.h"
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -12,15 +13,16 @@ static struct end own, peer;
 static struct ibv_mr peer_mr;
 static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
 
-#define SAY(...)                          \
-    do {                                  \
-        pthread_mutex_lock(&output);      \
-        printf(__VA_ARGS__);              \
-        fflush(stdout);                   \
-        pthread_mutex_unlock(&output);    \
+#define SAY(...) \
+    do { \
+        pthread_mutex_lock(&output); \
+        printf(__VA_ARGS__); \
+        fflush(stdout); \
+        pthread_mutex_unlock(&output); \
     } while (0)
 
-static const unsigned access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
+static const unsigned access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                                     IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
 
 static void open_end(int with_srq, int unreliable)
 {
@@ -37,8 +39,11 @@ static void open_end(int with_srq, int unreliable)
     struct ibv_srq_init_attr srq = {.attr = {.max_wr = 32, .max_sge = 1}};
     if (with_srq)
         CHECK(own.srq = ibv_create_srq(own.pd, &srq));
-    struct ibv_qp_init_attr init = {.send_cq = own.send_cq, .recv_cq = own.recv_cq, .srq = own.srq, .qp_type = unreliable ? IBV_QPT_UC : IBV_QPT_RC,
-                                       .cap = {32, 32, 2, 2, 64}};
+    struct ibv_qp_init_attr init = {.send_cq = own.send_cq,
+                                    .recv_cq = own.recv_cq,
+                                    .srq = own.srq,
+                                    .qp_type = unreliable ? IBV_QPT_UC : IBV_QPT_RC,
+                                    .cap = {32, 32, 2, 2, 64}};
     CHECK(own.qp = ibv_create_qp(own.pd, &init));
     EQUAL(0, to_init_rc(own.qp, access_flags));
 }
@@ -66,14 +71,22 @@ static void connect_to(uint16_t lid, uint32_t qpn, uint32_t rkey, uint64_t memor
 
 static unsigned flags_of(const char *letters)
 {
-    return (strchr(letters, 's') ? IBV_SEND_SIGNALED : 0) | (strchr(letters, 'i') ? IBV_SEND_INLINE : 0) | (strchr(letters, 'f') ? IBV_SEND_FENCE : 0);
+    return (strchr(letters, 's') ? IBV_SEND_SIGNALED : 0) | (strchr(letters, 'i') ? IBV_SEND_INLINE : 0) |
+           (strchr(letters, 'f') ? IBV_SEND_FENCE : 0);
 }
 
 static int opcode_of(const char *name, enum ibv_wr_opcode *opcode)
 {
-    static const struct { const char *name; enum ibv_wr_opcode opcode; } all[] = {
-        {"send", IBV_WR_SEND}, {"send-imm", IBV_WR_SEND_WITH_IMM}, {"write", IBV_WR_RDMA_WRITE}, {"write-imm", IBV_WR_RDMA_WRITE_WITH_IMM},
-        {"read", IBV_WR_RDMA_READ}, {"add", IBV_WR_ATOMIC_FETCH_AND_ADD}, {"swap", IBV_WR_ATOMIC_CMP_AND_SWP}};
+    static const struct {
+        const char *name;
+        enum ibv_wr_opcode opcode;
+    } all[] = {{"send", IBV_WR_SEND},
+               {"send-imm", IBV_WR_SEND_WITH_IMM},
+               {"write", IBV_WR_RDMA_WRITE},
+               {"write-imm", IBV_WR_RDMA_WRITE_WITH_IMM},
+               {"read", IBV_WR_RDMA_READ},
+               {"add", IBV_WR_ATOMIC_FETCH_AND_ADD},
+               {"swap", IBV_WR_ATOMIC_CMP_AND_SWP}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(name, all[i].name)) {
             *opcode = all[i].opcode;
@@ -86,16 +99,26 @@ static int opcode_of(const char *name, enum ibv_wr_opcode *opcode)
 static int receive(unsigned slot, unsigned length, int halved)
 {
     uint32_t first = halved ? length / 2 : length;
-    struct ibv_sge sges[] = {sge_at(&own, (size_t)slot * SLOT, first), sge_at(&own, (size_t)slot * SLOT + first, length - first)};
+    struct ibv_sge sges[] = {sge_at(&own, (size_t)slot * SLOT, first),
+                             sge_at(&own, (size_t)slot * SLOT + first, length - first)};
     struct ibv_recv_wr wr = {.wr_id = slot, .sg_list = sges, .num_sge = halved ? 2 : 1}, *bad;
     return own.srq ? ibv_post_srq_recv(own.srq, &wr, &bad) : ibv_post_recv(own.qp, &wr, &bad);
 }
 
-/* OPERATION SLOT REMOTE-SLOT LENGTH SEED FLAGS: slot and wr_id are one; the slot is filled first, unless it will be read into. */
-static void operate(enum ibv_wr_opcode opcode, unsigned slot, unsigned remote, unsigned length, unsigned seed, const char *letters)
+/* OPERATION SLOT REMOTE-SLOT LENGTH SEED FLAGS: slot and wr_id are one; the slot is filled first, unless it will be
+ * read into. */
+static void operate(enum ibv_wr_opcode opcode, unsigned slot, unsigned remote, unsigned length, unsigned seed,
+                    const char *letters)
 {
-    struct operation operation = {.opcode = opcode, .id = slot, .local = (size_t)slot * SLOT, .remote = (size_t)remote * SLOT, .length = length,
-                                  .flags = flags_of(letters), .immediate = seed, .compare_add = seed, .swap = seed + 1,
+    struct operation operation = {.opcode = opcode,
+                                  .id = slot,
+                                  .local = (size_t)slot * SLOT,
+                                  .remote = (size_t)remote * SLOT,
+                                  .length = length,
+                                  .flags = flags_of(letters),
+                                  .immediate = seed,
+                                  .compare_add = seed,
+                                  .swap = seed + 1,
                                   .halved = strchr(letters, 'h') != NULL};
     if (opcode != IBV_WR_RDMA_READ && opcode != IBV_WR_ATOMIC_FETCH_AND_ADD && opcode != IBV_WR_ATOMIC_CMP_AND_SWP)
         fill(own.memory + operation.local, length, seed);
@@ -112,8 +135,12 @@ static void poll_one(struct ibv_cq *cq)
         SAY("nothing\n");
         return;
     }
-    SAY("completion %lu status %d opcode %d bytes %u imm %u qp %u\n", wc.wr_id, wc.status, wc.opcode, wc.opcode & IBV_WC_RECV ? wc.byte_len : 0,
-        wc.wc_flags & IBV_WC_WITH_IMM ? ntohl(wc.imm_data) : wc.wc_flags & IBV_WC_WITH_INV ? wc.invalidated_rkey : 0, wc.qp_num);
+    SAY("completion %lu status %d opcode %d bytes %u imm %u qp %u\n", wc.wr_id, wc.status, wc.opcode,
+        wc.opcode & IBV_WC_RECV ? wc.byte_len : 0,
+        wc.wc_flags & IBV_WC_WITH_IMM   ? ntohl(wc.imm_data)
+        : wc.wc_flags & IBV_WC_WITH_INV ? wc.invalidated_rkey
+                                        : 0,
+        wc.qp_num);
 }
 
 /* Further regions of the same memory. */
@@ -155,11 +182,16 @@ static void make_window(unsigned i, int type)
 static void bind_window(unsigned i, unsigned slot, unsigned length)
 {
     struct ibv_mw *mw = windows[i];
-    struct ibv_mw_bind_info info = {.mr = own.mr, .addr = (uintptr_t)own.memory + (size_t)slot * SLOT, .length = length,
+    struct ibv_mw_bind_info info = {.mr = own.mr,
+                                    .addr = (uintptr_t)own.memory + (size_t)slot * SLOT,
+                                    .length = length,
                                     .mw_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ};
     struct ibv_mw_bind bind = {.wr_id = 70 + i, .send_flags = IBV_SEND_SIGNALED, .bind_info = info};
-    struct ibv_send_wr wr = {.wr_id = 70 + i, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
-                             .bind_mw = {.mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = info}}, *bad;
+    struct ibv_send_wr wr = {.wr_id = 70 + i,
+                             .opcode = IBV_WR_BIND_MW,
+                             .send_flags = IBV_SEND_SIGNALED,
+                             .bind_mw = {.mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = info}},
+                       *bad;
     int error = mw->type == IBV_MW_TYPE_1 ? ibv_bind_mw(own.qp, mw, &bind) : ibv_post_send(own.qp, &wr, &bad);
     if (!error && mw->type == IBV_MW_TYPE_2)
         mw->rkey = wr.bind_mw.rkey;
@@ -170,8 +202,13 @@ static void bind_window(unsigned i, unsigned slot, unsigned length)
 static void invalidate(unsigned id, uint32_t key, int by_message)
 {
     struct ibv_sge sge = sge_at(&own, 0, 16);
-    struct ibv_send_wr wr = {.wr_id = id, .sg_list = &sge, .num_sge = by_message, .opcode = by_message ? IBV_WR_SEND_WITH_INV : IBV_WR_LOCAL_INV,
-                             .send_flags = IBV_SEND_SIGNALED, .invalidate_rkey = key}, *bad;
+    struct ibv_send_wr wr = {.wr_id = id,
+                             .sg_list = &sge,
+                             .num_sge = by_message,
+                             .opcode = by_message ? IBV_WR_SEND_WITH_INV : IBV_WR_LOCAL_INV,
+                             .send_flags = IBV_SEND_SIGNALED,
+                             .invalidate_rkey = key},
+                       *bad;
     int error = ibv_post_send(own.qp, &wr, &bad);
     SAY("posted %d\n", error);
 }
@@ -221,7 +258,8 @@ static void obey(char *line)
     } else if (sscanf(line, "connect %u %u %u %" SCNu64 " %u", &a, &b, &c, &memory, &d) == 5) {
         connect_to((uint16_t)a, b, c, memory, (int)d);
     } else if (sscanf(line, "receive %u %u", &a, &b) == 2) {
-        int error = receive(a, b, strstr(line, "halved") != NULL); /* before the answer's lock: it may wait at the gate */
+        /* before the answer's lock: it may wait at the gate */
+        int error = receive(a, b, strstr(line, "halved") != NULL);
         SAY("posted %d\n", error);
     } else if (sscanf(line, "poll %63s", word) == 1) {
         poll_one(!strcmp(word, "sends") ? own.send_cq : own.recv_cq);

@@ -1,29 +1,39 @@
 /* The virtual device: the objects that the job holds. Each starts with libibverbs' own struct, whose
- * address and numbers never change; `real` is the device's object of this life. */
+ * address and numbers never change; `real` is the device's object of this incarnation. */
 #pragma once
-#include "extended.h"
-#include "gate.h"
-#include "verbs_device.h"
-#include "virtual_keys.h"
 #include "virtual_list.h"
-#include "virtual_work.h"
+#include "data-path/virtual_work.h"
+#include "device/extended.h"
+#include "device/verbs_device.h"
+#include "gate/gate.h"
+#include "memory/virtual_keys.h"
 #include <pthread.h>
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-enum { MAX_GIDS = 16, MAX_PORTS = 8, DEVICE_NAME = 64, ROUTES = 256, SOURCES = 256, CHUNK = 16, CHUNK_SGES = 128, FEW_SGES = 4 };
+enum {
+    MAX_GIDS = 16,
+    MAX_PORTS = 8,
+    DEVICE_NAME = 64,
+    ROUTES = 256,
+    SOURCES = 256,
+    CHUNK = 16,
+    CHUNK_SGES = 128,
+    FEW_SGES = 4
+};
 
-/* The kind of link of this process's ports. They are all of one kind, since LIDs and the numbers of RoCE hosts are not told
- * apart in the translation table; the ports of another kind are seen and cannot be used. */
+/* The kind of link of this process's ports. They are all of one kind, since LIDs and the numbers of RoCE hosts are not
+ * told apart in the translation table; the ports of another kind are seen and cannot be used. */
 struct v_link_kind {
     int known;
     int ethernet; /* RoCE: addresses are GIDs, and hosts have a number in the place of a LID (virtual_host.h) */
 };
 extern struct v_link_kind virtual_identity; /* what the job sees, for ever */
-extern struct v_link_kind virtual_real;     /* in this life */
+extern struct v_link_kind virtual_real;     /* in this incarnation */
 
-/* A port of a device: what the job was told in the life in which it first opened the device, and what it is now. */
+/* A port of a device: what the job was told in the incarnation in which it first opened the device, and what it is
+ * now. */
 struct v_port {
     uint8_t number; /* from 1 */
     int usable;     /* of the kind of link that this process goes by */
@@ -33,7 +43,7 @@ struct v_port {
     int gid_index; /* of the GID that stands for the port */
     union ibv_gid gids[MAX_GIDS];
     uint32_t gid_types[MAX_GIDS]; /* enum ibv_gid_type */
-    struct {                      /* the device's port that it is on in this life */
+    struct {                      /* the device's port that it is on in this incarnation */
         uint8_t number;
         int active;
         uint16_t lid; /* or number */
@@ -45,8 +55,10 @@ struct v_port {
 /* A device as the job sees it; every context of it has the same. */
 struct v_identity {
     int known;
-    unsigned place; /* among the process's devices: decides which device of a later life it is on, and the numbers of RoCE ports */
-    unsigned real_place; /* of the one that it is on, among this life's */
+    /* among the process's devices: decides which device of a later incarnation it is on, and the numbers of RoCE
+     * ports */
+    unsigned place;
+    unsigned real_place; /* of the one that it is on, among this incarnation's */
     unsigned port_count;
     struct v_port ports[MAX_PORTS];
     __be64 node_guid, sys_image_guid;
@@ -56,15 +68,15 @@ struct v_context {
     struct ibv_context *real;
     struct v_identity *identity;
     char device[DEVICE_NAME];
-    int watching; /* the real async descriptor is in async_fd's epoll */
-    int raise_fd; /* readable while `events` has any */
-    unsigned ports_down; /* as the job was told: bit P - 1; guarded by virtual_mutex */
-    int gone;            /* the device of this life was taken away */
+    int watching;                          /* the real async descriptor is in async_fd's epoll */
+    int raise_fd;                          /* readable while `events` has any */
+    unsigned ports_down;                   /* as the job was told: bit P - 1; guarded by virtual_mutex */
+    int gone;                              /* the device of this incarnation was taken away */
     struct v_async *events, **events_last; /* of before a checkpoint; guarded by virtual_mutex */
     struct v_link link, pds, mrs, mws, channels, cqs, srqs, qps;
-    int has_windows; /* or has had: completions are looked at for what they say of them (virtual_window.h) */
+    int has_windows;            /* or has had: completions are looked at for what they say of them (virtual_window.h) */
     uint32_t last_queue_number; /* of shared receive queues for XRC; guarded by virtual_mutex */
-    struct v_numbers *numbers; /* real queue pair number to virtual one; virtual_number.c */
+    struct v_numbers *numbers;  /* real queue pair number to virtual one; virtual_number.c */
     struct verbs_context verbs; /* the job holds &verbs.context */
 };
 
@@ -72,8 +84,8 @@ struct v_pd {
     struct ibv_pd pd;
     struct ibv_pd *real;
     struct v_link link;
-    int users; /* of the job's objects: the real address handles are ours */
-    struct real_ah *real_ahs; /* shared, one per real destination */
+    int users;                            /* of the job's objects: the real address handles are ours */
+    struct real_ah *real_ahs;             /* shared, one per real destination */
     struct route *void_routes[MAX_PORTS]; /* where datagrams to unknown peers go, by port */
 };
 
@@ -101,17 +113,17 @@ struct v_cq {
         struct extended_cq extended;
     };
     struct ibv_cq *real;
-    int (*poll)(struct v_cq *, int count, struct ibv_wc *); /* virtual_paths.h */
+    int (*poll)(struct v_cq *, int count, struct ibv_wc *); /* generic_path.h */
     struct v_link link;
     uint32_t stash_count; /* completions of before the checkpoint, delivered first */
     uint32_t stash_next, stash_capacity;
     struct ibv_wc *stash;
     pthread_mutex_t stash_mutex;
     int vector, wanted;
-    int armed;  /* req_notify_cq without an event since: 1 solicited only, 2 any */
-    int raised; /* events that get_cq_event takes before it asks the device */
-    int failed; /* overflowed in an earlier life */
-    int reserved; /* room in the device's queue, for completions that the job did not ask for (rc_send.c) */
+    int armed;        /* req_notify_cq without an event since: 1 solicited only, 2 any */
+    int raised;       /* events that get_cq_event takes before it asks the device */
+    int failed;       /* overflowed in an earlier incarnation */
+    int reserved;     /* room in the device's queue, for completions that the job did not ask for (rc_send.c) */
     uint32_t drained; /* completions that the last drain took */
     uint32_t events_delivered, async_delivered;
 };
@@ -124,11 +136,12 @@ struct v_srq {
     struct work_ring receives;
     struct v_link link;
     struct ibv_srq_init_attr wanted;
-    struct kept_receives *kept; /* while a life is rebuilt */
-    struct v_pd *domain;        /* of an XRC one, with its completion queue and its number, which is the same in all lives; else NULL */
+    struct kept_receives *kept; /* while an incarnation is rebuilt */
+    /* of an XRC one, with its completion queue and its number, which is the same in all incarnations; else NULL */
+    struct v_pd *domain;
     struct v_cq *cq;
     uint32_t number;
-    uint32_t limit;             /* as a checkpoint found it armed */
+    uint32_t limit; /* as a checkpoint found it armed */
     uint32_t async_delivered;
 };
 
@@ -138,21 +151,22 @@ struct v_qp {
         struct extended_qp extended;
     };
     struct ibv_qp *real;
-    int (*post_send)(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad); /* virtual_paths.h */
+    int (*post_send)(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad); /* generic_path.h */
     int (*post_recv)(struct v_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
-    struct work_ring receives; /* none with a shared queue */
-    struct work_ring requests; /* of a connection (rc.h) */
+    struct work_ring receives;        /* none with a shared queue */
+    struct work_ring requests;        /* of a connection: struct request_work */
     const uint32_t *peer_keys_differ; /* of a connection: never NULL */
     uint32_t send_head, send_mask;
-    struct work *sends; /* ring of the signaled ones; none with a borrowing device */
+    struct work *sends; /* ring of the signaled ones; none on the fused path */
     uint32_t async_delivered;
-    struct v_rc *rc; /* of a reliable connection (rc-virt); else NULL */
-    struct v_port *port; /* as INIT named it; the first one before */
+    const struct transport_ops *transport; /* of one that is connected; else NULL */
+    struct v_rc *rc;                       /* the transport's own (rc-virt) */
+    struct v_port *port;                   /* as INIT named it; the first one before */
     struct v_link link;
     struct ibv_qp_init_attr wanted;
-    struct v_group *groups; /* multicast; guarded by qp.mutex */
+    struct v_group *groups;        /* multicast; guarded by qp.mutex */
     int repeats_last;              /* rebuilt in the error state: the device tells the last request a second time */
-    struct kept_receives *kept;    /* while a life is rebuilt */
+    struct kept_receives *kept;    /* while an incarnation is rebuilt */
     struct ibv_qp_attr attributes; /* qkey, pkey_index, port_num, sq_psn as last set */
 };
 
@@ -160,12 +174,14 @@ struct v_qp {
 struct route {
     uint32_t virtual_qpn, real_qpn;
     uint64_t epoch;
-    uint64_t plain_qpn; /* of one that leads to where its name says, in a first life; else no QPN */
+    uint64_t plain_qpn; /* of one that leads to where its name says, in a first incarnation; else no QPN */
     struct ibv_ah *real;
     struct route *next, *retired;
     uint32_t asked; /* unknown peers: how often it was wanted */
-    uint64_t change __attribute__((vector_size(16))); /* of a request's handle and QPN, by exclusive or: the Q_Key above that stays */
-    uint64_t prepared[4];                             /* a borrowing device's own form of the destination (virtual_lending.h) */
+    /* of a request's handle and QPN, by exclusive or: the Q_Key above that stays */
+    uint64_t change __attribute__((vector_size(16)));
+    /* on the fused path: the device's form of the destination (fused_path.h) */
+    uint64_t prepared[4];
 };
 
 struct v_ah {
@@ -177,7 +193,7 @@ struct v_ah {
 
 extern struct v_link virtual_contexts, virtual_ahs;
 extern pthread_mutex_t virtual_mutex; /* lists of objects; taken on creation and destruction only */
-/* 0 in the first life, in which every number is the device's. Else what is virtual has to be translated. */
+/* 0 in the first incarnation, in which every number is the device's. Else what is virtual has to be translated. */
 extern int virtual_moved __attribute__((visibility("hidden")));
 
 /* A relaxed load that the compiler may join with the instruction that uses it, as it does not with the built-in one. */
@@ -201,7 +217,9 @@ static inline struct v_context *context_of(struct ibv_context *context)
 static inline struct v_port *port_of(struct ibv_context *context, unsigned number)
 {
     struct v_identity *identity = context_of(context)->identity;
-    return number >= 1 && number <= identity->port_count && identity->ports[number - 1].usable ? &identity->ports[number - 1] : NULL;
+    return number >= 1 && number <= identity->port_count && identity->ports[number - 1].usable
+               ? &identity->ports[number - 1]
+               : NULL;
 }
 
 /* The job may not free a protection domain that objects of its own are in (ibv_dealloc_pd(3)). */
@@ -227,7 +245,8 @@ struct ibv_device **virtual_get_device_list(int *count);
 void virtual_free_device_list(struct ibv_device **list);
 struct ibv_context *virtual_open_device(struct ibv_device *device);
 int virtual_close_device(struct ibv_context *context);
-/* The device of this life for the job's device at `place`, after a restart; which may be fewer than there were. */
+/* The device of this incarnation for the job's device at `place`, after a restart; which may be fewer than there
+ * were. */
 struct ibv_context *virtual_open_place(struct v_identity *identity);
 
 /* virtual_query.c */
@@ -259,7 +278,8 @@ void virtual_withdraw_events(struct v_context *context, const void *element);
 int virtual_get_async_event(struct ibv_context *, struct ibv_async_event *);
 void virtual_ack_async_event(struct ibv_async_event *);
 /* Until the job has acknowledged what it was told about an object: ibv_get_async_event(3). Outside the gate. */
-void virtual_wait_acknowledged(pthread_mutex_t *mutex, pthread_cond_t *cond, const uint32_t *completed, const uint32_t *delivered);
+void virtual_wait_acknowledged(pthread_mutex_t *mutex, pthread_cond_t *cond, const uint32_t *completed,
+                               const uint32_t *delivered);
 
 /* virtual_channel.c */
 struct ibv_comp_channel *virtual_create_comp_channel(struct ibv_context *);
@@ -280,20 +300,17 @@ void virtual_set_real_key(struct v_mr *mr);
 struct v_mw;
 uint32_t virtual_give_block(struct v_mw *mw);
 void virtual_take_block_back(struct v_mw *mw);
-/* Keys of elements, in place: from the job's to the device's, and back, before a restart makes the memory known under others. */
+/* Keys of elements, in place: from the job's to the device's, and back, before a restart makes the memory known under
+ * others. */
 void virtual_translate_sges(struct ibv_sge *sges, uint32_t count);
 void virtual_untranslate_sges(const struct v_context *context, struct ibv_sge *sges, uint32_t count);
 
-/* virtual_cq.c, virtual_poll.c */
-struct ibv_cq *virtual_create_cq(struct ibv_context *, int cqe, void *cq_context, struct ibv_comp_channel *, int vector);
+/* virtual_cq.c, generic_poll.c */
+struct ibv_cq *virtual_create_cq(struct ibv_context *, int cqe, void *cq_context, struct ibv_comp_channel *,
+                                 int vector);
 int virtual_resize_cq(struct ibv_cq *, int cqe);
 int virtual_destroy_cq(struct ibv_cq *);
 int virtual_req_notify_cq(struct ibv_cq *, int solicited_only);
-int virtual_poll_cq(struct ibv_cq *, int count, struct ibv_wc *);
-/* Ways of a queue; the gate has been passed, and is left here. */
-int virtual_poll_plain(struct v_cq *, int count, struct ibv_wc *);
-int virtual_poll_translated(struct v_cq *, int count, struct ibv_wc *);
-int virtual_poll_noted(struct v_cq *, int count, struct ibv_wc *); /* of a context with memory windows */
 int virtual_nobody_reads_records(void); /* waits, but not for ever: 0 when somebody may still */
 int virtual_poll_stash(struct v_cq *cq, int count, struct ibv_wc *);
 int virtual_poll_real(struct v_cq *cq, int count, struct ibv_wc *wc);
@@ -302,12 +319,12 @@ static inline int virtual_add_polled(int got, int more)
 {
     return more < 0 && got ? got : got + more;
 }
-extern uint32_t virtual_stashed; /* completions in all stashes */
-void virtual_unstashed(uint32_t count); /* so many have left them */
+extern uint32_t virtual_stashed;                                        /* completions in all stashes */
+void virtual_unstashed(uint32_t count);                                 /* so many have left them */
 int virtual_stash(struct v_cq *cq, const struct ibv_wc *wc, int count); /* 0 or ENOMEM */
 void virtual_unstash_qp(struct v_cq *cq, uint32_t qpn);
 
-/* virtual_qp.c, virtual_send.c, virtual_receive.c */
+/* virtual_qp.c; records of receives: generic_receive.c */
 struct ibv_qp *virtual_create_qp(struct ibv_pd *, struct ibv_qp_init_attr *);
 int virtual_modify_qp(struct ibv_qp *, struct ibv_qp_attr *, int mask);
 int virtual_query_qp(struct ibv_qp *, struct ibv_qp_attr *, int mask, struct ibv_qp_init_attr *);
@@ -316,38 +333,32 @@ int virtual_register_qp(struct v_qp *qp, uint32_t virtual_qpn); /* 0 or an errno
 int virtual_enter_port(struct v_qp *qp, unsigned number);       /* the same, when INIT has named its port */
 void virtual_unregister_qp(struct v_qp *qp);
 void virtual_guard(struct v_qp *qp); /* by a device that can: against what comes from nobody of the job */
-int virtual_post_send(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
-int virtual_post_recv(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
-/* Ways of a queue pair; the gate has been passed, and is left here. Recorded: of one that signals all sends. */
-int virtual_post_plain(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
-int virtual_post_recorded(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
-int virtual_post_translated(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
-int virtual_receive_plain(struct v_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
-int virtual_receive_translated(struct v_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
-/* A ring for that many requests of at most so many bytes each: its memory, zeroed, or NULL; mask and stride as in struct work_ring. */
+/* A ring for that many requests of at most so many bytes each: its memory, zeroed, or NULL; mask and stride as in
+ * struct work_ring. */
 char *virtual_make_ring(uint32_t requests, size_t bytes, uint32_t *mask, uint32_t *stride);
 int virtual_make_receives(struct work_ring *ring, uint32_t requests, uint32_t max_sges); /* 0 or -1 */
-void virtual_name_receives(struct work_ring *ring, uint32_t number); /* of their queue pair */
+void virtual_name_receives(struct work_ring *ring, uint32_t number);                     /* of their queue pair */
 void virtual_untranslate_receives(const struct v_context *context, struct work_ring *ring);
 
-/* Receives in a new life: where to. These return 0, or -1 with errno. */
+/* Receives in a new incarnation: where to. These return 0, or -1 with errno. */
 struct receiver {
     struct ibv_qp *qp; /* one of the two, the device's */
     struct ibv_srq *srq;
     struct work_ring *ring;
 };
 int virtual_repost_receives(const struct receiver *to);
-int virtual_keep_receives(struct kept_receives **place, const struct receiver *from); /* virtual_keep.c: with a borrowing device */
+/* virtual_keep.c: on the fused path */
+int virtual_keep_receives(struct kept_receives **place, const struct receiver *from);
 int virtual_repost_kept(struct kept_receives **place, const struct receiver *to);
 
 /* virtual_srq.c */
 struct ibv_srq *virtual_create_srq(struct ibv_pd *, struct ibv_srq_init_attr *);
-struct ibv_srq *virtual_create_xrc_srq(struct ibv_pd *, struct ibv_srq_init_attr *, struct ibv_pd *domain, struct ibv_cq *, uint32_t number);
+struct ibv_srq *virtual_create_xrc_srq(struct ibv_pd *, struct ibv_srq_init_attr *, struct ibv_pd *domain,
+                                       struct ibv_cq *, uint32_t number);
 int virtual_srq_number(struct ibv_srq *, uint32_t *number);
 int virtual_modify_srq(struct ibv_srq *, struct ibv_srq_attr *, int mask);
 int virtual_query_srq(struct ibv_srq *, struct ibv_srq_attr *);
 int virtual_destroy_srq(struct ibv_srq *);
-int virtual_post_srq_recv(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
 int virtual_learn_limits(struct v_context *context);
 int virtual_rebuild_srq(struct v_srq *srq); /* 0, or -1 with errno */
 int virtual_refill_srq(struct v_srq *srq);  /* its receives and its limit, when its queue pairs exist */
@@ -356,17 +367,19 @@ int virtual_refill_srq(struct v_srq *srq);  /* its receives and its limit, when 
 int virtual_is_multicast(const union ibv_gid *gid); /* virtual_grh.c */
 int virtual_attach_mcast(struct ibv_qp *, const union ibv_gid *, uint16_t lid);
 int virtual_detach_mcast(struct ibv_qp *, const union ibv_gid *, uint16_t lid);
-int virtual_attach_again(struct v_qp *qp); /* in a new life; 0, or -1 with errno */
+int virtual_attach_again(struct v_qp *qp); /* in a new incarnation; 0, or -1 with errno */
 
-/* virtual_rebuild.c: to the state SQE leads only a send that fails: one with a key that no memory has. Its completion is for nobody;
- * `work`: its record, of which its own address is the wr_id. `ah`: of a datagram. 0, or -1 with errno. */
+/* virtual_rebuild.c: to the state SQE leads only a send that fails: one with a key that no memory has. Its
+ * completion is for nobody; `work`: its record, of which its own address is the wr_id. `ah`: of a datagram. 0, or
+ * -1 with errno. */
 int virtual_break_sends(struct v_qp *qp, struct work *work, struct ibv_ah *ah);
-int virtual_await_request(struct v_qp *qp, struct work *work); /* of such a record: until it has succeeded. 0 or an errno */
+/* of such a record: until it has succeeded. 0 or an errno */
+int virtual_await_request(struct v_qp *qp, struct work *work);
 
 /* virtual_number.c */
 _Static_assert(MAX_PORTS == NUMBER_PORT_MASK + 1, "a port fits beside a number");
 int virtual_set_number(struct v_context *context, uint32_t real, uint32_t virtual); /* 0 or -1 */
-uint32_t virtual_number_of(const struct v_context *context, uint32_t real); /* 0: none of ours */
+uint32_t virtual_number_of(const struct v_context *context, uint32_t real);         /* 0: none of ours */
 void virtual_forget_numbers(struct v_context *context);
 
 /* virtual_ah.c, virtual_route.c, virtual_source.c */

@@ -7,8 +7,9 @@ struct v_link {
 };
 
 #define CONTAINER(type, member, pointer) ((type *)((char *)(pointer)-offsetof(type, member)))
-#define FOR_EACH(type, member, item, list)                                                              \
-    for (type *item = CONTAINER(type, member, (list)->next), *item##_next = CONTAINER(type, member, item->member.next); \
+#define FOR_EACH(type, member, item, list) \
+    for (type *item = CONTAINER(type, member, (list)->next), \
+              *item##_next = CONTAINER(type, member, item->member.next); \
          &item->member != (list); item = item##_next, item##_next = CONTAINER(type, member, item->member.next))
 
 static inline void list_init(struct v_link *list)

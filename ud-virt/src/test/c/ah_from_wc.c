@@ -1,8 +1,8 @@
-/* ibv_init_ah_from_wc and ibv_create_ah_from_wc (interposer_address.c by itself) on ports of InfiniBand and of RoCE, whose
- * GID tables are this file's. Prints what is wrong; the exit code is the number of such lines. */
-#include "interposer.h"
-#include "real_library.h"
-#include "virtual_grh.h"
+/* ibv_init_ah_from_wc and ibv_create_ah_from_wc (interposer_address.c by itself) on ports of InfiniBand and of RoCE,
+ * whose GID tables are this file's. Prints what is wrong; the exit code is the number of such lines. */
+#include "address/virtual_grh.h"
+#include "interposer/interposer.h"
+#include "real-device/real_library.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +14,14 @@ static const struct {
     const char *gid;
     uint32_t type;
 } tables[][GIDS] = {
-    [INFINIBAND] = {{"fe80::1", IBV_GID_TYPE_IB}, {"fe80::4500:2", IBV_GID_TYPE_IB}, {"::", 0}, {"::", 0}, {"::", 0}, {"::", 0}},
-    [ROCE] = {{"fe80::9", IBV_GID_TYPE_ROCE_V1}, {"fe80::9", IBV_GID_TYPE_ROCE_V2}, {"::ffff:10.0.0.2", IBV_GID_TYPE_ROCE_V1},
-              {"::ffff:10.0.0.2", IBV_GID_TYPE_ROCE_V2}, {"::ffff:10.0.0.3", IBV_GID_TYPE_ROCE_V1}, {"::ffff:10.0.0.3", IBV_GID_TYPE_ROCE_V2}},
+    [INFINIBAND] =
+        {{"fe80::1", IBV_GID_TYPE_IB}, {"fe80::4500:2", IBV_GID_TYPE_IB}, {"::", 0}, {"::", 0}, {"::", 0}, {"::", 0}},
+    [ROCE] = {{"fe80::9", IBV_GID_TYPE_ROCE_V1},
+              {"fe80::9", IBV_GID_TYPE_ROCE_V2},
+              {"::ffff:10.0.0.2", IBV_GID_TYPE_ROCE_V1},
+              {"::ffff:10.0.0.2", IBV_GID_TYPE_ROCE_V2},
+              {"::ffff:10.0.0.3", IBV_GID_TYPE_ROCE_V1},
+              {"::ffff:10.0.0.3", IBV_GID_TYPE_ROCE_V2}},
 };
 static struct ibv_ah_attr made;
 static struct ibv_ah handle;
@@ -33,14 +38,16 @@ static union ibv_gid gid(const char *text)
 
 static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size)
 {
-    struct ibv_port_attr all = {.gid_tbl_len = GIDS, .link_layer = port == ROCE ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND};
+    struct ibv_port_attr all = {.gid_tbl_len = GIDS,
+                                .link_layer = port == ROCE ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND};
     memcpy(attr, &all, size);
     return port == ROCE || port == INFINIBAND ? 0 : EINVAL;
 }
 
 static int query_gid_entry(struct ibv_context *context, uint32_t port, uint32_t index, struct ibv_gid_entry *entry)
 {
-    *entry = (struct ibv_gid_entry){.gid = gid(tables[port][index].gid), .gid_index = index, .gid_type = tables[port][index].type};
+    *entry = (struct ibv_gid_entry){
+        .gid = gid(tables[port][index].gid), .gid_index = index, .gid_type = tables[port][index].type};
     return 0;
 }
 
@@ -52,7 +59,8 @@ static struct ibv_ah *create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 
 const struct verbs_device *top_device(void)
 {
-    static const struct verbs_device device = {.query_port = query_port, .query_gid_entry = query_gid_entry, .create_ah = create_ah};
+    static const struct verbs_device device = {
+        .query_port = query_port, .query_gid_entry = query_gid_entry, .create_ah = create_ah};
     return &device;
 }
 
@@ -126,7 +134,10 @@ static void global(void)
 {
     struct ibv_wc wc = arrived();
     struct ibv_ah_attr attr;
-    struct ibv_grh grh = {.version_tclass_flow = htonl(6u << 28 | 0x12u << 20 | 0x34567), .next_hdr = 17, .sgid = gid("fe80::7"), .dgid = gid("fe80::9")};
+    struct ibv_grh grh = {.version_tclass_flow = htonl(6u << 28 | 0x12u << 20 | 0x34567),
+                          .next_hdr = 17,
+                          .sgid = gid("fe80::7"),
+                          .dgid = gid("fe80::9")};
     check(!ibv_init_ah_from_wc(NULL, ROCE, &wc, &grh, &attr), "refused", "IPv6, version 2");
     check_way(&attr, "fe80::7", 1, 0x12, 0x34567, "IPv6, version 2");
     grh.next_hdr = 0x1b;
@@ -137,8 +148,10 @@ static void global(void)
     check(!ibv_init_ah_from_wc(NULL, INFINIBAND, &wc, &grh, &attr), "refused", "InfiniBand");
     check_way(&attr, "fe80::45:7", 1, 0x12, 0x34567, "InfiniBand");
     wc.wc_flags = 0;
-    check(!ibv_init_ah_from_wc(NULL, INFINIBAND, &wc, &grh, &attr) && !attr.is_global && attr.dlid == 77, "a GRH was read", "InfiniBand without a GRH");
-    check(ibv_init_ah_from_wc(NULL, 3, &(struct ibv_wc){.wc_flags = IBV_WC_GRH}, &grh, &attr) == -1 && errno == EINVAL, "taken", "a port that is not there");
+    check(!ibv_init_ah_from_wc(NULL, INFINIBAND, &wc, &grh, &attr) && !attr.is_global && attr.dlid == 77,
+          "a GRH was read", "InfiniBand without a GRH");
+    check(ibv_init_ah_from_wc(NULL, 3, &(struct ibv_wc){.wc_flags = IBV_WC_GRH}, &grh, &attr) == -1 && errno == EINVAL,
+          "taken", "a port that is not there");
 }
 
 static void handles(void)

@@ -1,6 +1,6 @@
-/* The 40 bytes before a UD message, from each form to each, in one piece and scattered: virtual_grh.c by itself. Prints what
- * is wrong; the exit code is the number of such lines. */
-#include "virtual_grh.h"
+/* The 40 bytes before a UD message, from each form to each, in one piece and scattered: virtual_grh.c by itself.
+ * Prints what is wrong; the exit code is the number of such lines. */
+#include "address/virtual_grh.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +36,10 @@ static uint16_t sum(const uint8_t *header)
 }
 
 static const struct ibv_sge whole[] = {{(uintptr_t)memory, sizeof memory, 0}};
-static const struct ibv_sge pieces[] = {
-    {(uintptr_t)memory, 7, 0}, {(uintptr_t)memory + 7, 0, 0}, {(uintptr_t)memory + 7, 20, 0}, {(uintptr_t)memory + 27, sizeof memory - 27, 0}};
+static const struct ibv_sge pieces[] = {{(uintptr_t)memory, 7, 0},
+                                        {(uintptr_t)memory + 7, 0, 0},
+                                        {(uintptr_t)memory + 7, 20, 0},
+                                        {(uintptr_t)memory + 27, sizeof memory - 27, 0}};
 
 static void fill(const struct ibv_sge *sges, uint32_t count, const char *from, const char *to)
 {
@@ -65,7 +67,8 @@ static void check_ipv4(const char *which)
     static const uint8_t to[] = {10, 3, 0, 2};
     check(memory[20] == 0x45 && memory[29] == 17, "no IPv4 header for UDP", which);
     check(sum(memory + 20) == 0xffff, "its checksum", which);
-    check((memory[22] << 8 | memory[23]) == 20 + 8 + 20 + PAYLOAD + 4, "its length: IP, UDP, BTH and DETH, payload, CRC", which);
+    check((memory[22] << 8 | memory[23]) == 20 + 8 + 20 + PAYLOAD + 4,
+          "its length: IP, UDP, BTH and DETH, payload, CRC", which);
     check(!memcmp(memory + 36, to, sizeof to), "its destination", which);
 }
 
@@ -85,7 +88,8 @@ static void from_each_to_each(const struct ibv_sge *sges, uint32_t count, const 
     }
 }
 
-/* rdma_rxe leaves the checksum out when a device talks to itself; and a GRH's own bytes may look like an IPv4 header's first. */
+/* rdma_rxe leaves the checksum out when a device talks to itself; and a GRH's own bytes may look like an IPv4 header's
+ * first. */
 static void look_alikes(void)
 {
     union ibv_gid expected = gid("::ffff:10.1.0.1");

@@ -10,7 +10,8 @@
  *   state ENDPOINT  -> state STATE                     as the device says it
  *   flushed ENDPOINT -> flushed N                      receives that come back with an error
  *   overflow        -> overflowed                      a send queue's completions, of which there is room for four
- *   lost            -> lost STATE POLLED FLUSHED       of that queue pair: its state, what could be polled until an error, its receives
+ *   lost            -> lost STATE POLLED FLUSHED       of that queue pair: its state, what could be polled until an
+ *   error, its receives
  *   close FD...     -> closed */
 #include "fabric.h"
 #include <arpa/inet.h>
@@ -68,8 +69,10 @@ static void make(struct endpoint *at, struct ibv_context *context, int port, enu
     CHECK(at->memory = calloc(SLOTS + 1, SLOT));
     CHECK(at->pd = ibv_alloc_pd(context));
     CHECK(at->cq = ibv_create_cq(context, 4 * SLOTS, NULL, NULL, 0));
-    CHECK(at->mr = ibv_reg_mr(at->pd, at->memory, (SLOTS + 1) * SLOT, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
-    struct ibv_qp_init_attr init = {.send_cq = at->cq, .recv_cq = at->cq, .qp_type = type, .cap = {SLOTS, SLOTS, 1, 1, 0}};
+    CHECK(at->mr =
+              ibv_reg_mr(at->pd, at->memory, (SLOTS + 1) * SLOT, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+    struct ibv_qp_init_attr init = {
+        .send_cq = at->cq, .recv_cq = at->cq, .qp_type = type, .cap = {SLOTS, SLOTS, 1, 1, 0}};
     CHECK(at->qp = ibv_create_qp(at->pd, &init));
     if (type != IBV_QPT_UD)
         return;
@@ -83,15 +86,21 @@ static void make(struct endpoint *at, struct ibv_context *context, int port, enu
 
 static void connect_to(struct endpoint *at, const struct endpoint *peer)
 {
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = (uint8_t)at->port, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
+    struct ibv_qp_attr attr = {
+        .qp_state = IBV_QPS_INIT, .port_num = (uint8_t)at->port, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
     EQUAL(0, ibv_modify_qp(at->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
-    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = peer->qp->qp_num, .min_rnr_timer = 12,
+    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
+                                .path_mtu = IBV_MTU_1024,
+                                .dest_qp_num = peer->qp->qp_num,
+                                .min_rnr_timer = 12,
                                 .ah_attr = {.dlid = peer->lid, .port_num = (uint8_t)at->port}};
-    EQUAL(0, ibv_modify_qp(at->qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                                              IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+    EQUAL(0, ibv_modify_qp(at->qp, &attr,
+                           IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                               IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
     attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7};
-    EQUAL(0, ibv_modify_qp(at->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                                              IBV_QP_MAX_QP_RD_ATOMIC));
+    EQUAL(0, ibv_modify_qp(at->qp, &attr,
+                           IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                               IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
 static void open_all(void)
@@ -136,7 +145,10 @@ static void print_addresses(void)
 static struct ibv_ah *way(struct endpoint *from, int peer)
 {
     if (!from->ahs[peer]) {
-        struct ibv_ah_attr attr = {.dlid = (uint16_t)peers[peer].lid, .port_num = (uint8_t)from->port, .is_global = 1, .grh.dgid = peers[peer].gid};
+        struct ibv_ah_attr attr = {.dlid = (uint16_t)peers[peer].lid,
+                                   .port_num = (uint8_t)from->port,
+                                   .is_global = 1,
+                                   .grh.dgid = peers[peer].gid};
         CHECK(from->ahs[peer] = ibv_create_ah(from->pd, &attr));
     }
     return from->ahs[peer];
@@ -160,8 +172,12 @@ static int send_all(unsigned seed)
             char *text = from->memory + SLOTS * SLOT;
             fill(text, 100, seed);
             struct ibv_sge sge = {(uintptr_t)text, 100, from->mr->lkey};
-            struct ibv_send_wr wr = {.wr_id = 999, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
-                                     .wr.ud = {.ah = way(from, p), .remote_qpn = peers[p].qpn, .remote_qkey = QKEY}}, *bad;
+            struct ibv_send_wr wr = {.wr_id = 999,
+                                     .sg_list = &sge,
+                                     .num_sge = 1,
+                                     .opcode = IBV_WR_SEND,
+                                     .wr.ud = {.ah = way(from, p), .remote_qpn = peers[p].qpn, .remote_qkey = QKEY}},
+                               *bad;
             EQUAL(0, ibv_post_send(from->qp, &wr, &bad));
         }
     return sent;
@@ -179,7 +195,8 @@ static void check(struct endpoint *to, const struct ibv_wc *wc, unsigned seed)
     CHECK(!memcmp(&grh->dgid, &to->gid, sizeof to->gid));
     CHECK(is_filled(at + GRH, 100, seed));
     for (int p = 0; p < peer_count; p++)
-        found += peers[p].lid == wc->slid && peers[p].qpn == wc->src_qp && !memcmp(&peers[p].gid, &grh->sgid, sizeof grh->sgid);
+        found += peers[p].lid == wc->slid && peers[p].qpn == wc->src_qp &&
+                 !memcmp(&peers[p].gid, &grh->sgid, sizeof grh->sgid);
     EQUAL(1, found);
 }
 
@@ -199,7 +216,12 @@ static void use_connection(unsigned seed)
 {
     struct endpoint *from = &connected[0], *to = &connected[1];
     struct ibv_sge sge = {(uintptr_t)from->memory + SLOTS * SLOT, 100, from->mr->lkey};
-    struct ibv_send_wr wr = {.wr_id = 5, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
+    struct ibv_send_wr wr = {.wr_id = 5,
+                             .sg_list = &sge,
+                             .num_sge = 1,
+                             .opcode = IBV_WR_SEND,
+                             .send_flags = IBV_SEND_SIGNALED},
+                       *bad;
     struct ibv_wc wc;
     fill(from->memory + SLOTS * SLOT, 100, seed);
     post(to, 0);
@@ -230,7 +252,8 @@ static void add_peer(const char *line)
 static void close_all(char *line)
 {
     for (char *word = strtok(line + 5, " \n"); word; word = strtok(NULL, " \n"))
-        EQUAL(0, syscall(SYS_close, atoi(word))); /* as at a restore, where they are not there and nobody has closed them */
+        EQUAL(0, syscall(SYS_close,
+                         atoi(word))); /* as at a restore, where they are not there and nobody has closed them */
     puts("closed");
 }
 
@@ -245,7 +268,11 @@ static void overflow(void)
     struct endpoint *at = &own[0];
     CHECK(over.send_cq = ibv_create_cq(at->context, ROOM, NULL, NULL, 0));
     CHECK(over.receive_cq = ibv_create_cq(at->context, SLOTS, NULL, NULL, 0));
-    struct ibv_qp_init_attr init = {.send_cq = over.send_cq, .recv_cq = over.receive_cq, .qp_type = IBV_QPT_UD, .cap = {16, 16, 1, 1, 0}, .sq_sig_all = 1};
+    struct ibv_qp_init_attr init = {.send_cq = over.send_cq,
+                                    .recv_cq = over.receive_cq,
+                                    .qp_type = IBV_QPT_UD,
+                                    .cap = {16, 16, 1, 1, 0},
+                                    .sq_sig_all = 1};
     struct ibv_ah_attr self = {.dlid = at->lid, .port_num = 1};
     struct ibv_ah *ah = ibv_create_ah(at->pd, &self);
     struct ibv_recv_wr receive = {.wr_id = 3}, *bad_receive;
@@ -256,7 +283,10 @@ static void overflow(void)
     EQUAL(0, to_rtr(over.qp));
     EQUAL(0, to_rts(over.qp));
     for (int i = 0; i < SENDS; i++) {
-        struct ibv_send_wr wr = {.wr_id = (uint64_t)i, .opcode = IBV_WR_SEND, .wr.ud = {.ah = ah, .remote_qpn = 0xfffffd, .remote_qkey = QKEY}}, *bad;
+        struct ibv_send_wr wr = {.wr_id = (uint64_t)i,
+                                 .opcode = IBV_WR_SEND,
+                                 .wr.ud = {.ah = ah, .remote_qpn = 0xfffffd, .remote_qkey = QKEY}},
+                           *bad;
         EQUAL(0, ibv_post_send(over.qp, &wr, &bad));
     }
     puts("overflowed");
@@ -300,8 +330,10 @@ static void print_events(void)
             continue;
         while (poll(&fd, 1, 0) == 1) {
             EQUAL(0, ibv_get_async_event(context, &event));
-            printf(" %d:%d:%d", i, event.event_type, event.event_type == IBV_EVENT_DEVICE_FATAL ? 0 :
-                   event.event_type == IBV_EVENT_CQ_ERR ? event.element.cq == over.send_cq : event.element.port_num);
+            printf(" %d:%d:%d", i, event.event_type,
+                   event.event_type == IBV_EVENT_DEVICE_FATAL ? 0
+                   : event.event_type == IBV_EVENT_CQ_ERR     ? event.element.cq == over.send_cq
+                                                              : event.element.port_num);
             ibv_ack_async_event(&event);
         }
     }

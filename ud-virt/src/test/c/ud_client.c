@@ -36,7 +36,8 @@ static void address(void)
     union ibv_gid gid;
     char text[33];
     if (ibv_query_port(ud.context, 1, &port) || ibv_query_gid(ud.context, 1, 0, &gid) ||
-        ibv_query_qp(ud.qp, &attr, IBV_QP_STATE | IBV_QP_QKEY, &init) || init.send_cq != ud.send_cq || attr.qkey != QKEY)
+        ibv_query_qp(ud.qp, &attr, IBV_QP_STATE | IBV_QP_QKEY, &init) || init.send_cq != ud.send_cq ||
+        attr.qkey != QKEY)
         ud_die("query");
     say_gid(text, &gid);
     SAY("address %u %u %s %d %u\n", port.lid, ud.qp->qp_num, text, attr.qp_state, ud.mr->lkey);
@@ -52,8 +53,8 @@ static void receive(const char *what, int milliseconds)
         return;
     }
     say_gid(gid, &source);
-    SAY("%s %s from %u %u grh %s imm %u qp %u\n", what, text, wc.slid, wc.src_qp, wc.wc_flags & IBV_WC_GRH ? gid : "none",
-        be32toh(wc.imm_data), wc.qp_num);
+    SAY("%s %s from %u %u grh %s imm %u qp %u\n", what, text, wc.slid, wc.src_qp,
+        wc.wc_flags & IBV_WC_GRH ? gid : "none", be32toh(wc.imm_data), wc.qp_num);
 }
 
 /* Arms the queue, waits for the channel inside an epoll set of the program's own, then takes the event. */

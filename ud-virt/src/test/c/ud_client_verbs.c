@@ -30,7 +30,8 @@ void ud_die(const char *what)
 
 void ud_post_receive(unsigned slot)
 {
-    struct ibv_sge sge = {.addr = (uintptr_t)(ud.memory + slot * SLOT_BYTES), .length = SLOT_BYTES, .lkey = ud.mr->lkey};
+    struct ibv_sge sge = {
+        .addr = (uintptr_t)(ud.memory + slot * SLOT_BYTES), .length = SLOT_BYTES, .lkey = ud.mr->lkey};
     struct ibv_recv_wr wr = {.wr_id = 7000 + slot, .sg_list = &sge, .num_sge = 1}, *bad;
     OK(ibv_post_recv(ud.qp, &wr, &bad));
 }
@@ -60,9 +61,14 @@ void ud_open(void)
     NEED(ud.receive_cq = ibv_create_cq(ud.context, SLOTS, &ud, ud.channel, 0));
     NEED(ud.memory = aligned_alloc(4096, (bytes + 4095) & ~4095ul));
     NEED(ud.mr = ibv_reg_mr(ud.pd, ud.memory, bytes, IBV_ACCESS_LOCAL_WRITE));
-    struct ibv_qp_init_attr init = {
-        .send_cq = ud.send_cq, .recv_cq = ud.receive_cq, .qp_type = IBV_QPT_UD,
-        .cap = {.max_send_wr = MAX_SENDS, .max_recv_wr = SLOTS, .max_send_sge = 2, .max_recv_sge = 1, .max_inline_data = 64}};
+    struct ibv_qp_init_attr init = {.send_cq = ud.send_cq,
+                                    .recv_cq = ud.receive_cq,
+                                    .qp_type = IBV_QPT_UD,
+                                    .cap = {.max_send_wr = MAX_SENDS,
+                                            .max_recv_wr = SLOTS,
+                                            .max_send_sge = 2,
+                                            .max_recv_sge = 1,
+                                            .max_inline_data = 64}};
     NEED(ud.qp = ibv_create_qp(ud.pd, &init));
     to_rts();
 }
@@ -88,8 +94,13 @@ unsigned long ud_send(unsigned lid, unsigned qpn, const char *text, unsigned cou
     memset(wrs, 0, sizeof wrs);
     strcpy(buffer, text);
     for (unsigned i = 0; i < count; i++) {
-        wrs[i] = (struct ibv_send_wr){.wr_id = SEND_ID + i, .next = i + 1 < count ? &wrs[i + 1] : NULL, .sg_list = &sge, .num_sge = 1,
-            .opcode = IBV_WR_SEND_WITH_IMM, .imm_data = htobe32(i), .send_flags = IBV_SEND_SOLICITED | (i + 1 == count ? IBV_SEND_SIGNALED : 0)};
+        wrs[i] = (struct ibv_send_wr){.wr_id = SEND_ID + i,
+                                      .next = i + 1 < count ? &wrs[i + 1] : NULL,
+                                      .sg_list = &sge,
+                                      .num_sge = 1,
+                                      .opcode = IBV_WR_SEND_WITH_IMM,
+                                      .imm_data = htobe32(i),
+                                      .send_flags = IBV_SEND_SOLICITED | (i + 1 == count ? IBV_SEND_SIGNALED : 0)};
         if (i % 2)
             wrs[i].send_flags |= IBV_SEND_INLINE;
         wrs[i].wr.ud.ah = address(lid, grh);

@@ -11,7 +11,7 @@ struct ud {
     struct ibv_cq *send_cq, *receive_cq;
     struct ibv_mr *mr;
     struct ibv_qp *qp;
-    char *memory; /* SLOTS receive slots, then one for sends */
+    char *memory;                 /* SLOTS receive slots, then one for sends */
     struct ibv_ah *ahs[2][65536]; /* without and with GRH */
 };
 

@@ -74,9 +74,9 @@ static void step(void)
     static const struct {
         void (*run)(void);
         unsigned weight;
-    } kinds[] = {{walk_receive, 26}, {walk_send, 34}, {walk_poll_all, 10}, {walk_objects, 8}, {walk_modify, 8},
-                 {walk_notify, 6},   {walk_event, 4}, {walk_async, 1},     {walk_query, 1},  {walk_groups, 2},   {walk_reply, 4}, {walk_resize, 1},
-                 {walk_connections, 35}, {walk_xrc, 20}};
+    } kinds[] = {{walk_receive, 26}, {walk_send, 34},  {walk_poll_all, 10},    {walk_objects, 8}, {walk_modify, 8},
+                 {walk_notify, 6},   {walk_event, 4},  {walk_async, 1},        {walk_query, 1},   {walk_groups, 2},
+                 {walk_reply, 4},    {walk_resize, 1}, {walk_connections, 35}, {walk_xrc, 20}};
     unsigned at = pick(160);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; at -= kinds[i++].weight)
         if (at < kinds[i].weight) {

@@ -1,5 +1,6 @@
-/* A random walk through the verbs of UD, UC, RC, XRC and memory windows: valid programs whose history does not depend on when a device delivers. Knows
- * nothing of udckpt. What is said of a step is the same in every run with the same seed, whatever the numbers are. */
+/* A random walk through the verbs of UD, UC, RC, XRC and memory windows: valid programs whose history does not depend
+ * on when a device delivers. Knows nothing of udckpt. What is said of a step is the same in every run with the same
+ * seed, whatever the numbers are. */
 #pragma once
 #define _GNU_SOURCE
 #include <infiniband/verbs.h>
@@ -8,7 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CQS = 3, SRQS = 2, QPS = 5, GROUPS = 2, CQ_SIZE = 512, RECEIVES = 24, BUFFER = 2048, BUFFERS = 1024, GRH_BYTES = 40, INLINE = 64, SENDS = 32 };
+enum {
+    CQS = 3,
+    SRQS = 2,
+    QPS = 5,
+    GROUPS = 2,
+    CQ_SIZE = 512,
+    RECEIVES = 24,
+    BUFFER = 2048,
+    BUFFERS = 1024,
+    GRH_BYTES = 40,
+    INLINE = 64,
+    SENDS = 32
+};
 enum { QKEY = 0x1111, OTHER_QKEY = 0x2222 };
 
 struct walk_cq {
@@ -17,7 +30,7 @@ struct walk_cq {
     struct ibv_cq_ex *ex;
 };
 
-struct walk_queue { /* of receives */
+struct walk_queue {       /* of receives */
     unsigned posted, due; /* outstanding ones; datagrams that were sent to it and have not been polled */
     int risky;            /* one that fails may be among them */
 };
@@ -88,4 +101,4 @@ void walk_event(void);
 void walk_query(void);
 void walk_resize(void);
 void walk_connections(void); /* verbs_walk_connections.c */
-void walk_xrc(void); /* verbs_walk_xrc.c */
+void walk_xrc(void);         /* verbs_walk_xrc.c */

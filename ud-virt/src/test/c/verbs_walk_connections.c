@@ -8,13 +8,13 @@
 enum {
     PAIRS = 3,
     SLOT = 8192,
-    SLOTS = 24,
+    SLOTS = 41,
     RECEIVE_SLOTS = 8,
     TARGET = 8,
     WINDOW = 12,
-    SOURCE = 16,
-    FLAG = 23,
-    QUEUED = 24,
+    SOURCE = 16, /* one for each request that may wait: until it is done nobody else writes to it */
+    FLAG = 40,
+    QUEUED = FLAG - SOURCE,
     WAIT_S = 30
 };
 enum { RIGHTS = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC };
@@ -29,8 +29,8 @@ static struct pair {
     int unreliable;
     struct ibv_mw *window;
     int bound;
-    uint32_t key;                    /* the window's last */
-    unsigned posted, next, slot;     /* receives of b; requests so far; the next receive's place */
+    uint32_t key;                /* the window's last */
+    unsigned posted, next, slot; /* receives of b; requests so far; the next receive's place */
     struct request queue[QUEUED];
     unsigned queued;
     uint64_t flag;
@@ -80,11 +80,14 @@ static void make(int i)
         NEED(memory = aligned_alloc(4096, bytes));
         NEED(mr = ibv_reg_mr(walk.pd, memory, bytes, IBV_ACCESS_LOCAL_WRITE | RIGHTS | IBV_ACCESS_MW_BIND));
     }
-    *p = (struct pair){.unreliable = (int)pick(2), .sent = ibv_create_cq(walk.context, 256, NULL, NULL, 0),
+    *p = (struct pair){.unreliable = (int)pick(2),
+                       .sent = ibv_create_cq(walk.context, 256, NULL, NULL, 0),
                        .received = ibv_create_cq(walk.context, 256, NULL, NULL, 0)};
     NEED(p->sent && p->received);
     memset(at(p, 0), 0, (size_t)SLOTS * SLOT);
-    struct ibv_qp_init_attr init = {.send_cq = p->sent, .recv_cq = p->received, .cap = {64, 16, 2, 2, INLINE},
+    struct ibv_qp_init_attr init = {.send_cq = p->sent,
+                                    .recv_cq = p->received,
+                                    .cap = {64, 16, 2, 2, INLINE},
                                     .qp_type = p->unreliable ? IBV_QPT_UC : IBV_QPT_RC};
     NEED(p->a = ibv_create_qp(walk.pd, &init));
     init.send_cq = p->received; /* its own requests are bindings */
@@ -122,7 +125,9 @@ static void take(const struct pair *p, struct ibv_cq *cq, unsigned count)
             printf(" opcode %d", wc.opcode);
         if (!wc.status && wc.opcode & IBV_WC_RECV)
             printf(" bytes %u imm %u%s first %d", wc.byte_len, wc.wc_flags & IBV_WC_WITH_IMM ? be32toh(wc.imm_data) : 0,
-                   !(wc.wc_flags & IBV_WC_WITH_INV) ? "" : wc.invalidated_rkey == p->key ? " window" : " another key",
+                   !(wc.wc_flags & IBV_WC_WITH_INV) ? ""
+                   : wc.invalidated_rkey == p->key  ? " window"
+                                                    : " another key",
                    wc.opcode == IBV_WC_RECV && wc.byte_len ? at(p, (unsigned)wc.wr_id)[0] : 0);
         printf("]");
     }

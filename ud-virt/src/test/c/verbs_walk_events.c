@@ -1,4 +1,5 @@
-/* Events and questions. What is armed is armed with nothing left to poll, so that each event has a completion of its own. */
+/* Events and questions. What is armed is armed with nothing left to poll, so that each event has a completion of its
+ * own. */
 #include "verbs_walk.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -78,9 +79,11 @@ void walk_query(void)
     struct walk_qp *q = &walk.qps[i];
     NEED(!ibv_query_qp(q->qp, &attr, IBV_QP_STATE | IBV_QP_QKEY | IBV_QP_PORT | IBV_QP_CAP, &init));
     NEED(init.send_cq == walk.cqs[q->cq].cq && init.recv_cq == init.send_cq && init.qp_context == q);
-    NEED(init.srq == (q->srq < 0 ? NULL : walk.srqs[q->srq].srq) && q->qp->pd == walk.pd && q->qp->context == walk.context);
-    printf("qp%d state %d qkey 0x%x port %d psn %u cap %u %u %u %u %u all %d", i, attr.qp_state, attr.qkey, attr.port_num, attr.sq_psn,
-           attr.cap.max_send_wr, attr.cap.max_recv_wr, attr.cap.max_send_sge, attr.cap.max_recv_sge, attr.cap.max_inline_data, init.sq_sig_all);
+    NEED(init.srq == (q->srq < 0 ? NULL : walk.srqs[q->srq].srq) && q->qp->pd == walk.pd &&
+         q->qp->context == walk.context);
+    printf("qp%d state %d qkey 0x%x port %d psn %u cap %u %u %u %u %u all %d", i, attr.qp_state, attr.qkey,
+           attr.port_num, attr.sq_psn, attr.cap.max_send_wr, attr.cap.max_recv_wr, attr.cap.max_send_sge,
+           attr.cap.max_recv_sge, attr.cap.max_inline_data, init.sq_sig_all);
 }
 
 void walk_resize(void)

@@ -7,7 +7,8 @@ static void make_cq(int i)
     struct walk_cq *c = &walk.cqs[i];
     NEED(c->channel = ibv_create_comp_channel(walk.context));
     if (pick(2)) {
-        struct ibv_cq_init_attr_ex attr = {.cqe = CQ_SIZE, .cq_context = c, .channel = c->channel, .wc_flags = IBV_WC_STANDARD_FLAGS};
+        struct ibv_cq_init_attr_ex attr = {
+            .cqe = CQ_SIZE, .cq_context = c, .channel = c->channel, .wc_flags = IBV_WC_STANDARD_FLAGS};
         NEED(c->ex = ibv_create_cq_ex(walk.context, &attr));
         c->cq = ibv_cq_ex_to_cq(c->ex);
     } else {
@@ -64,14 +65,20 @@ static void make_qp(int i)
         printf("qp%d not made", i);
         return;
     }
-    struct ibv_qp_init_attr_ex init = {
-        .qp_context = q, .send_cq = walk.cqs[cq].cq, .recv_cq = walk.cqs[cq].cq, .srq = srq < 0 ? NULL : walk.srqs[srq].srq,
-        .cap = {SENDS, RECEIVES, 2, 2, INLINE}, .qp_type = IBV_QPT_UD, .sq_sig_all = (int)pick(2),
-        .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS, .pd = walk.pd,
-        .send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM};
+    struct ibv_qp_init_attr_ex init = {.qp_context = q,
+                                       .send_cq = walk.cqs[cq].cq,
+                                       .recv_cq = walk.cqs[cq].cq,
+                                       .srq = srq < 0 ? NULL : walk.srqs[srq].srq,
+                                       .cap = {SENDS, RECEIVES, 2, 2, INLINE},
+                                       .qp_type = IBV_QPT_UD,
+                                       .sq_sig_all = (int)pick(2),
+                                       .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+                                       .pd = walk.pd,
+                                       .send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM};
     *q = (struct walk_qp){.cq = cq, .srq = srq};
     int extended = (int)pick(2);
-    NEED(q->qp = extended ? ibv_create_qp_ex(walk.context, &init) : ibv_create_qp(walk.pd, (struct ibv_qp_init_attr *)&init));
+    NEED(q->qp = extended ? ibv_create_qp_ex(walk.context, &init)
+                          : ibv_create_qp(walk.pd, (struct ibv_qp_init_attr *)&init));
     q->ex = ibv_qp_to_qp_ex(q->qp);
     printf("qp%d made on cq%d srq%d %s", i, cq, srq, q->ex ? "extended" : "plain");
 }
@@ -117,7 +124,8 @@ void walk_groups(void)
     walk_poll_all();
     if (!q->qp || q->queue.risky)
         return;
-    int error = join ? ibv_attach_mcast(q->qp, &walk.mgids[g], walk.mlids[g]) : ibv_detach_mcast(q->qp, &walk.mgids[g], walk.mlids[g]);
+    int error = join ? ibv_attach_mcast(q->qp, &walk.mgids[g], walk.mlids[g])
+                     : ibv_detach_mcast(q->qp, &walk.mgids[g], walk.mlids[g]);
     if (!error)
         q->attached[g] = join > 0;
     q->mixed |= join > 0;

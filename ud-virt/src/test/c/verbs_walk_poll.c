@@ -1,4 +1,5 @@
-/* Completions, by both interfaces. All that there are, so that how they are spread over calls is not part of the history. */
+/* Completions, by both interfaces. All that there are, so that how they are spread over calls is not part of the
+ * history. */
 #include "verbs_walk.h"
 
 enum { LINES = CQ_SIZE, LINE = 160, BATCH = 64 };
@@ -21,17 +22,18 @@ static const char *payload(const struct ibv_wc *wc, char *text, size_t size)
 {
     const char *buffer = walk.memory + wc->wr_id * BUFFER;
     const struct ibv_grh *grh = (const struct ibv_grh *)buffer;
-    const char *routed = !(wc->wc_flags & IBV_WC_GRH)                                                      ? "no GRH"
-                         : memcmp(&grh->sgid, &walk.gid, 16) ? "another's GRH"
+    const char *routed = !(wc->wc_flags & IBV_WC_GRH)              ? "no GRH"
+                         : memcmp(&grh->sgid, &walk.gid, 16)       ? "another's GRH"
                          : !memcmp(&grh->dgid, &walk.mgids[0], 16) ? "group0"
                          : !memcmp(&grh->dgid, &walk.mgids[1], 16) ? "group1"
-                         : memcmp(&grh->dgid, &walk.gid, 16) ? "GRH to another"
-                                                                                                           : "GRH";
+                         : memcmp(&grh->dgid, &walk.gid, 16)       ? "GRH to another"
+                                                                   : "GRH";
     uint32_t head[2], right = 1;
     memcpy(head, buffer + GRH_BYTES, sizeof head);
     for (uint32_t k = sizeof head; k < head[1] && head[1] < BUFFER; k++)
         right &= buffer[GRH_BYTES + k] == (char)(head[0] + k);
-    snprintf(text, size, "%s number %u of %u (%u) %s", right ? "whole" : "broken", head[0], head[1], wc->byte_len, routed);
+    snprintf(text, size, "%s number %u of %u (%u) %s", right ? "whole" : "broken", head[0], head[1], wc->byte_len,
+             routed);
     return text;
 }
 
@@ -78,7 +80,8 @@ static void note(const struct ibv_wc *wc)
     if (to->mixed)
         memcpy(&line->order, walk.memory + wc->wr_id * BUFFER + GRH_BYTES, sizeof line->order);
     snprintf(line->text, LINE, " [qp%d received %d from qp%d%s imm %u %s]", qp, buffer, qp_of(wc->src_qp),
-                 wc->slid == walk.lid ? "" : " elsewhere", wc->wc_flags & IBV_WC_WITH_IMM ? be32toh(wc->imm_data) : 0, payload(wc, text, sizeof text));
+             wc->slid == walk.lid ? "" : " elsewhere", wc->wc_flags & IBV_WC_WITH_IMM ? be32toh(wc->imm_data) : 0,
+             payload(wc, text, sizeof text));
 }
 
 static struct ibv_wc current(struct ibv_cq_ex *cq)

@@ -20,11 +20,13 @@ static unsigned elements(struct ibv_sge *sges, char *buffer, int *risky)
 
 void walk_receive(void)
 {
-    int shared = !pick(4), i = (int)pick(shared ? SRQS : QPS), owner = shared ? QPS + 1 + i : i + 1, count = 1 + (int)pick(6);
+    int shared = !pick(4), i = (int)pick(shared ? SRQS : QPS), owner = shared ? QPS + 1 + i : i + 1,
+        count = 1 + (int)pick(6);
     struct walk_queue *queue = shared ? &walk.srqs[i].queue : &walk.qps[i].queue;
     struct ibv_recv_wr wrs[6], *bad;
     struct ibv_sge sges[6][2];
-    if (shared ? !walk.srqs[i].srq : !walk.qps[i].qp || walk.qps[i].srq >= 0 || walk_state(&walk.qps[i]) == IBV_QPS_RESET) {
+    if (shared ? !walk.srqs[i].srq
+               : !walk.qps[i].qp || walk.qps[i].srq >= 0 || walk_state(&walk.qps[i]) == IBV_QPS_RESET) {
         printf("no queue");
         return;
     }
@@ -37,11 +39,14 @@ void walk_receive(void)
         int risky = !pick(60) && !shared && !walk.qps[i].mixed;
         NEED(buffer);
         walk.taken[index_of(buffer)] = (unsigned char)owner;
-        wrs[k] = (struct ibv_recv_wr){.wr_id = (uint64_t)index_of(buffer), .sg_list = sges[k], .next = k + 1 < count ? &wrs[k + 1] : NULL};
+        wrs[k] = (struct ibv_recv_wr){
+            .wr_id = (uint64_t)index_of(buffer), .sg_list = sges[k], .next = k + 1 < count ? &wrs[k + 1] : NULL};
         wrs[k].num_sge = (int)elements(sges[k], buffer, &risky);
         queue->risky |= risky;
     }
-    int error = !count ? 0 : shared ? ibv_post_srq_recv(walk.srqs[i].srq, wrs, &bad) : ibv_post_recv(walk.qps[i].qp, wrs, &bad);
+    int error = !count   ? 0
+                : shared ? ibv_post_srq_recv(walk.srqs[i].srq, wrs, &bad)
+                         : ibv_post_recv(walk.qps[i].qp, wrs, &bad);
     if (!error)
         queue->posted += (unsigned)count;
     printf("%s%d receive %d: %d", shared ? "srq" : "qp", i, count, error);
@@ -101,8 +106,13 @@ static void post_extended(struct walk_qp *from, const struct send *s)
 
 static int post_plain(struct walk_qp *from, struct send *s, uint64_t id)
 {
-    struct ibv_send_wr wr = {.wr_id = id, .sg_list = &s->sge, .num_sge = 1, .opcode = s->immediate ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND,
-                             .send_flags = s->flags | (s->inlined ? IBV_SEND_INLINE : 0), .imm_data = htobe32(walk.sequence)}, *bad;
+    struct ibv_send_wr wr = {.wr_id = id,
+                             .sg_list = &s->sge,
+                             .num_sge = 1,
+                             .opcode = s->immediate ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND,
+                             .send_flags = s->flags | (s->inlined ? IBV_SEND_INLINE : 0),
+                             .imm_data = htobe32(walk.sequence)},
+                       *bad;
     wr.wr.ud.ah = s->ah;
     wr.wr.ud.remote_qpn = number_of(s);
     wr.wr.ud.remote_qkey = s->qkey;
@@ -130,7 +140,8 @@ static int is_certain(const struct send *s)
 static int arrive_at(struct walk_qp *to, uint32_t qkey)
 {
     enum ibv_qp_state state = walk_state(to);
-    if ((state != IBV_QPS_RTR && state != IBV_QPS_RTS && state != IBV_QPS_SQE) || to->qkey != qkey || !walk_queue_of(to)->posted)
+    if ((state != IBV_QPS_RTR && state != IBV_QPS_RTS && state != IBV_QPS_SQE) || to->qkey != qkey ||
+        !walk_queue_of(to)->posted)
         return 0;
     walk_queue_of(to)->due++;
     return walk_queue_of(to)->risky;
@@ -174,7 +185,8 @@ void walk_send(void)
         } else {
             error = post_plain(from, &s, id);
         }
-        printf(" %u bytes to %s%d: %d", s.length, s.group < 0 ? "qp" : "group", s.group < 0 ? (int)(s.to - walk.qps) : s.group, error);
+        printf(" %u bytes to %s%d: %d", s.length, s.group < 0 ? "qp" : "group",
+               s.group < 0 ? (int)(s.to - walk.qps) : s.group, error);
         if (!error && sends && !s.broken)
             poll |= arrive(&s);
         if (s.broken)
@@ -184,7 +196,7 @@ void walk_send(void)
         walk_poll_all();
 }
 
-/* To whom the latest datagram came from, with nothing but its completion and its GRH; lives may lie between. */
+/* To whom the latest datagram came from, with nothing but its completion and its GRH; restarts may lie between. */
 void walk_reply(void)
 {
     struct walk_qp *from = &walk.qps[walk.last.qp];

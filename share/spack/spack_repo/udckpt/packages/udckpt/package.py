@@ -17,7 +17,8 @@ class Udckpt(Package):
     depends_on("openjdk@25", type=("build", "run"))
     depends_on("bash", type=("build", "run"))
     depends_on("rdma-core")
-    # To link with, although a header and some of libcrypto.a are all that is taken: Spack's compiler looks only into what is linked.
+    # To link with, although a header and some of libcrypto.a are all that is taken: Spack's compiler looks only into
+    # what is linked.
     depends_on("xxhash")
     depends_on("openssl@3:")
 

@@ -31,7 +31,7 @@ public interface AddressAuthority {
     /**
      * Records where GIDs are, for hosts without LIDs (RoCE), which have a number in the place of one.
      *
-     * @param real   whether number and GIDs are those of this life's devices, or what the job sees
+     * @param real   whether number and GIDs are those of this incarnation's devices, or what the job sees
      * @param number the host's, 1..65535
      * @throws IllegalStateException if another host has one of the GIDs
      */
@@ -40,26 +40,30 @@ public interface AddressAuthority {
     /** The number of the host that has this GID. */
     OptionalInt hostOf(boolean real, Gid gid);
 
-    /** The endpoint that the job calls {@code lid, qpn}, when it has a real address in this life. */
+    /** The endpoint that the job calls {@code lid, qpn}, when it has a real address in this incarnation. */
     Optional<Endpoint> byVirtual(int lid, int qpn);
 
-    /** Keys ({@link VerbsAddress#key}) of the virtual addresses elsewhere that ranks of this node have asked for and found, ascending; none where all are known here. */
+    /**
+     * Keys ({@link VerbsAddress#key}) of the virtual addresses elsewhere that ranks of this node have asked for and
+     * found, ascending; none where all are known here.
+     */
     default List<Long> peers() {
         return List.of();
     }
 
     /**
-     * After a restart, before the ranks run: what {@link #peers} was, to be asked for in one go when all have said where they are.
+     * After a restart, before the ranks run: what {@link #peers} was, to be asked for in one go when all have said
+     * where they are.
      *
      * @param known is given each endpoint that was found; does not throw
      */
-    default void expect(List<Long> peers, Consumer<Endpoint> known) { }
+    default void expect(List<Long> peers, Consumer<Endpoint> known) {}
 
     /** The remote keys of ranks of other nodes. */
     default KeyAuthority keys() {
         return KeyAuthority.NONE;
     }
 
-    /** The endpoint that is at the device address {@code lid, qpn} in this life. */
+    /** The endpoint that is at the device address {@code lid, qpn} in this incarnation. */
     Optional<Endpoint> byReal(int lid, int qpn);
 }

@@ -27,10 +27,11 @@ import org.apache.arrow.vector.types.pojo.Field;
 import org.apache.arrow.vector.types.pojo.Schema;
 
 /**
- * Endpoints between nodes: an Arrow IPC stream of (rank, virtual and real QPN), with its length (4 bytes) before it, and behind it a stream of the hosts
- * that they are at: so many of the rows from the first one on have these virtual and real LIDs and GIDs, and so on. A node's queue pairs share them, so
- * that rows in the order of their virtual addresses take 14 bytes each. And keys alone (LID &lt;&lt; 24 | QPN, or other numbers of 63 bits), as runs
- * of numbers that follow each other.
+ * Endpoints between nodes: an Arrow IPC stream of (rank, virtual and real QPN), with its length (4 bytes) before it,
+ * and behind it a stream of the hosts that they are at: so many of the rows from the first one on have these virtual
+ * and real LIDs and GIDs, and so on. A node's queue pairs share them, so that rows in the order of their virtual
+ * addresses take 14 bytes each. And keys alone (LID &lt;&lt; 24 | QPN, or other numbers of 63 bits), as runs of numbers
+ * that follow each other.
  */
 public final class AddressBatch {
     /** With hosts of their own for each, they stay under a megabyte. */
@@ -41,7 +42,8 @@ public final class AddressBatch {
     private static final ArrowType LONG = new ArrowType.Int(64, true);
     private static final ArrowType GID = new ArrowType.FixedSizeBinary(Gid.BYTES);
     private static final Schema ENDPOINTS = schema("rank", INT, "virtual_qpn", INT, "real_qpn", INT);
-    private static final Schema HOSTS = schema("rows", INT, "virtual_lid", INT, "virtual_gid", GID, "real_lid", INT, "real_gid", GID);
+    private static final Schema HOSTS =
+            schema("rows", INT, "virtual_lid", INT, "virtual_gid", GID, "real_lid", INT, "real_gid", GID);
     private static final Schema KEYS = schema("first", LONG, "count", INT);
 
     private AddressBatch() {}
@@ -71,7 +73,10 @@ public final class AddressBatch {
         }
     }
 
-    /** @param endpoints at most {@link #MOST_ENDPOINTS}, each with a real address; best in the order of their virtual ones */
+    /**
+     * @param endpoints at most {@link #MOST_ENDPOINTS}, each with a real address; best in the order of their virtual
+     *     ones
+     */
     public static byte[] endpoints(List<Endpoint> endpoints) {
         if (endpoints.size() > MOST_ENDPOINTS) {
             throw new IllegalArgumentException(endpoints.size() + " endpoints in one batch");
@@ -105,12 +110,13 @@ public final class AddressBatch {
     public static List<Endpoint> endpoints(byte[] bytes) throws IOException {
         int length = bytes.length < 4 ? -1 : ByteBuffer.wrap(bytes).getInt();
         if (length < 0 || length > bytes.length - 4) {
-            throw new IOException("a batch of endpoints of " + bytes.length + " bytes says that it holds " + length);
+            throw new IOException("a batch of endpoints of " + bytes.length + " bytes announces " + length);
         }
         List<Host> hosts = new ArrayList<>();
         read(HOSTS, bytes, 4 + length, bytes.length - 4 - length, rows -> {
             for (int row = 0; row < rows.getRowCount(); row++) {
-                hosts.add(new Host(ints(rows, "rows").get(row), address(rows, "virtual", row), address(rows, "real", row)));
+                hosts.add(new Host(ints(rows, "rows").get(row), address(rows, "virtual", row),
+                        address(rows, "real", row)));
             }
         });
         List<Endpoint> endpoints = new ArrayList<>();
@@ -124,7 +130,7 @@ public final class AddressBatch {
             for (int row = 0; row < rows.getRowCount(); row++) {
                 while (row == end) {
                     if (!next.hasNext()) {
-                        throw new IOException("endpoint " + row + " of " + rows.getRowCount() + " is at no host");
+                        throw new IOException("endpoint " + row + " of " + rows.getRowCount() + " has no host");
                     }
                     host = next.next();
                     if (host.rows < 1) {
@@ -132,7 +138,8 @@ public final class AddressBatch {
                     }
                     end = Math.addExact(end, host.rows);
                 }
-                endpoints.add(new Endpoint(ranks.get(row), at(host.virtual, virtual.get(row)), at(host.real, real.get(row))));
+                endpoints.add(
+                        new Endpoint(ranks.get(row), at(host.virtual, virtual.get(row)), at(host.real, real.get(row))));
             }
         });
         return endpoints;
@@ -145,7 +152,7 @@ public final class AddressBatch {
             if (i > 0 && keys[i] == keys[i - 1] + 1) {
                 runs.getLast()[1]++;
             } else {
-                runs.add(new long[] {keys[i], 1});
+                runs.add(new long[]{keys[i], 1});
             }
         }
         return write(KEYS, runs.size(), root -> {
@@ -231,13 +238,18 @@ public final class AddressBatch {
         return bytes.toByteArray();
     }
 
-    /** Arrow takes a message's length from the bytes and makes an array of that length: not here, where there are not so many. */
+    /**
+     * Arrow takes a message's length from the bytes and makes an array of that length: not here, where there are not so
+     * many.
+     */
     private static final class CheckedReader extends MessageChannelReader {
         private static final int CONTINUATION = 0xffffffff; // Arrow columnar format, "Encapsulated message format"
         private final ByteBuffer bytes;
 
         CheckedReader(ByteBuffer bytes, BufferAllocator allocator) {
-            super(new ReadChannel(Channels.newChannel(new ByteArrayInputStream(bytes.array(), bytes.position(), bytes.remaining()))), allocator);
+            super(new ReadChannel(
+                    Channels.newChannel(new ByteArrayInputStream(bytes.array(), bytes.position(), bytes.remaining()))),
+                    allocator);
             this.bytes = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
         }
 
@@ -248,11 +260,12 @@ public final class AddressBatch {
                 at += 4;
             }
             if (at + 4 > bytes.limit() || bytes.getInt(at) < 0 || bytes.getInt(at) > bytes.limit() - at - 4) {
-                throw new IOException("an Arrow stream of " + bytes.limit() + " bytes breaks off at " + at);
+                throw new IOException("an Arrow stream of " + bytes.limit() + " bytes is truncated at " + at);
             }
             MessageResult result = super.readNext();
             if (result != null && result.getMessage().headerType() == MessageHeader.Schema) {
-                refuseNested((org.apache.arrow.flatbuf.Schema) result.getMessage().header(new org.apache.arrow.flatbuf.Schema()));
+                refuseNested((org.apache.arrow.flatbuf.Schema) result.getMessage()
+                        .header(new org.apache.arrow.flatbuf.Schema()));
             }
             return result;
         }
@@ -270,7 +283,8 @@ public final class AddressBatch {
     /** Whatever the bytes are, no more memory is taken than they could be an honest batch of. */
     private static void read(Schema schema, byte[] bytes, int offset, int length, Reading reading) throws IOException {
         try (BufferAllocator allocator = new RootAllocator(4L * MOST_BYTES);
-                ArrowStreamReader reader = new ArrowStreamReader(new CheckedReader(ByteBuffer.wrap(bytes, offset, length), allocator), allocator)) {
+                ArrowStreamReader reader = new ArrowStreamReader(
+                        new CheckedReader(ByteBuffer.wrap(bytes, offset, length), allocator), allocator)) {
             VectorSchemaRoot rows = reader.getVectorSchemaRoot();
             if (!rows.getSchema().getFields().equals(schema.getFields())) {
                 throw new IOException("a batch has the columns " + rows.getSchema());
@@ -279,7 +293,8 @@ public final class AddressBatch {
                 reading.read(rows);
             }
         } catch (RuntimeException e) {
-            throw new IOException("no Arrow stream of " + schema.getFields().stream().map(Field::getName).toList() + ": " + e.getMessage(), e);
+            throw new IOException("not an Arrow stream of " + schema.getFields().stream().map(Field::getName).toList()
+                    + ": " + e.getMessage(), e);
         }
     }
 }

@@ -11,7 +11,8 @@ import java.util.function.Consumer;
 
 /**
  * The authority of a job's addresses: every queue pair, what the job calls it and where it is now. One per job;
- * thread-safe. A life is a generation: {@link #nextLife()} keeps the virtual half and forgets the real one.
+ * thread-safe. An incarnation is a generation: {@link #nextIncarnation()} keeps the virtual half and forgets the real
+ * one.
  */
 public final class AddressMap implements AddressAuthority {
     /** The last unicast LID. */
@@ -26,13 +27,13 @@ public final class AddressMap implements AddressAuthority {
     private final Map<Long, Endpoint> real = new HashMap<>();
     /** How many virtual addresses have this QPN. */
     private final Map<Integer, Integer> numbers = new HashMap<>();
-    /** Not part of an image: the ranks tell them anew in each life. */
+    /** Not part of an image: the ranks tell them anew in each incarnation. */
     private final HostGids virtualGids = new HostGids();
     private final HostGids realGids = new HostGids();
     private int nextQpn = FIRST_FREE_QPN;
     private int lidsOfAHost;
 
-    /** An empty map, for a job's first life. */
+    /** An empty map, for a job's first incarnation. */
     public AddressMap() {
         this(0, List.of(), List.of(), 1);
     }
@@ -44,12 +45,12 @@ public final class AddressMap implements AddressAuthority {
         endpoints.forEach(this::put);
     }
 
-    /** 0 in the first life, +1 at each restart. */
+    /** 0 in the first incarnation, +1 at each restart. */
     public int generation() {
         return generation;
     }
 
-    /** A LID and QPN range for a host of this life that has one port. */
+    /** A LID and QPN range for a host of this incarnation that has one port. */
     public HostAddress newHost(String name) {
         return newHost(name, 1);
     }
@@ -62,7 +63,7 @@ public final class AddressMap implements AddressAuthority {
         return host;
     }
 
-    /** A host of this life whose address somebody else has chosen. */
+    /** A host of this incarnation whose address somebody else has chosen. */
     public synchronized void addHost(HostAddress host) {
         hosts.add(host);
         lidsOfAHost = Math.max(lidsOfAHost, host.lids());
@@ -73,12 +74,12 @@ public final class AddressMap implements AddressAuthority {
         allocator.searchFrom(lid);
     }
 
-    /** The most LIDs that a host had, in this life or an earlier one. */
+    /** The most LIDs that a host had, in this incarnation or an earlier one. */
     public synchronized int lidsOfAHost() {
         return lidsOfAHost;
     }
 
-    /** The hosts of this life in the order of {@link #newHost}. */
+    /** The hosts of this incarnation in the order of {@link #newHost}. */
     public synchronized List<HostAddress> hosts() {
         return List.copyOf(hosts);
     }
@@ -99,8 +100,8 @@ public final class AddressMap implements AddressAuthority {
         return endpoints().stream().filter(e -> e.rank() == rank).toList();
     }
 
-    /** The map of the next life: same virtual addresses, no real ones, other LIDs and QPNs to hand out. */
-    public synchronized AddressMap nextLife() {
+    /** The map of the next incarnation: same virtual addresses, no real ones, other LIDs and QPNs to hand out. */
+    public synchronized AddressMap nextIncarnation() {
         AddressMap next = new AddressMap(generation + 1, endpoints(), hosts, allocator.cursor());
         next.forgetReal();
         next.nextQpn = nextQpn;
@@ -108,7 +109,7 @@ public final class AddressMap implements AddressAuthority {
         return next;
     }
 
-    /** This life's map as it is now, which later changes do not reach. */
+    /** This incarnation's map as it is now, which later changes do not reach. */
     public synchronized AddressMap copy() {
         AddressMap copy = new AddressMap(generation, List.copyOf(virtual.values()), hosts, allocator.cursor());
         copy.restore(hosts, nextQpn);
@@ -116,12 +117,14 @@ public final class AddressMap implements AddressAuthority {
     }
 
     @Override
-    public synchronized Endpoint register(int rank, int virtualQpn, VerbsAddress address, VerbsAddress realAddress, Transport transport) {
+    public synchronized Endpoint register(int rank, int virtualQpn, VerbsAddress address, VerbsAddress realAddress,
+            Transport transport) {
         int qpn = virtualQpn != 0 ? virtualQpn : freeQpn(address.lid(), realAddress.qpn());
         VerbsAddress wanted = new VerbsAddress(address.lid(), address.gid(), qpn);
         Endpoint before = virtual.get(wanted.key());
         if (before != null && before.rank() != rank) {
-            throw new IllegalStateException("rank %d: virtual address %s belongs to rank %d".formatted(rank, wanted, before.rank()));
+            throw new IllegalStateException(
+                    "rank %d: virtual address %s belongs to rank %d".formatted(rank, wanted, before.rank()));
         }
         Endpoint squatter = real.get(realAddress.key());
         if (squatter != null && squatter.virtual().key() != wanted.key()) {
@@ -146,7 +149,11 @@ public final class AddressMap implements AddressAuthority {
         return Optional.of(endpoint);
     }
 
-    /** The process that had this number has ended, perhaps without a word: forgets its queue pairs. @return what they were */
+    /**
+     * The process that had this number has ended, perhaps without a word: forgets its queue pairs.
+     *
+     * @return what they were
+     */
     public synchronized List<Endpoint> forget(int rank) {
         List<Endpoint> gone = endpoints(rank);
         gone.forEach(this::drop);
@@ -188,8 +195,9 @@ public final class AddressMap implements AddressAuthority {
     }
 
     /**
-     * In the first life numbers are the devices', so none is at two ports of a device. Later the number must be free at all
-     * ports of the job's device, since the queue pair's own is known only after it has the number: so in the whole job.
+     * In the first incarnation numbers are the devices', so none is at two ports of a device. Later the number must be
+     * free at all ports of the job's device, since the queue pair's own is known only after it has the number: so in
+     * the whole job.
      */
     private boolean isFree(int lid, int qpn) {
         return generation == 0 ? !virtual.containsKey((long) lid << 24 | qpn) : !numbers.containsKey(qpn);

@@ -61,9 +61,11 @@ public final class AddressMapFile {
     }
 
     /**
-     * The map that {@link #write} wrote, of the same generation; every length in the bytes is checked before it is used.
+     * The map that {@link #write} wrote, of the same generation; every length in the bytes is checked before it is
+     * used.
      *
-     * @throws ImageError.Corrupt if the bytes are not such a file; it names {@link #NAME}, and who knows where the bytes are from names that too
+     * @throws ImageError.Corrupt if the bytes are not such a file; it names {@link #NAME}, and who knows where the
+     *     bytes are from names that too
      */
     public static AddressMap read(byte[] bytes) throws ImageError {
         AddressMapReader reader = new AddressMapReader();
@@ -84,7 +86,8 @@ public final class AddressMapFile {
             ArrowType number = new ArrowType.Int(32, true);
             fields.add(new Field(side + "_lid", new FieldType(nullable, number, null), null));
             fields.add(new Field(side + "_qpn", new FieldType(nullable, number, null), null));
-            fields.add(new Field(side + "_gid", new FieldType(nullable, new ArrowType.FixedSizeBinary(Gid.BYTES), null), null));
+            fields.add(new Field(side + "_gid", new FieldType(nullable, new ArrowType.FixedSizeBinary(Gid.BYTES), null),
+                    null));
         }
         return new Schema(fields, metadata);
     }
@@ -95,7 +98,8 @@ public final class AddressMapFile {
             hosts.append(host.lid()).append(' ').append(host.qpnFirst()).append(' ').append(host.qpnLast()).append(' ')
                     .append(host.name()).append('\n');
         }
-        return Map.of(HOST_LIDS, Integer.toString(map.lidsOfAHost()), GENERATION, Integer.toString(map.generation()), HOSTS, hosts.toString(),
+        return Map.of(HOST_LIDS, Integer.toString(map.lidsOfAHost()), GENERATION, Integer.toString(map.generation()),
+                HOSTS, hosts.toString(),
                 NEXT_QPN, Integer.toString(map.nextQpn()), NEXT_LID, Integer.toString(map.cursor()));
     }
 

@@ -17,8 +17,9 @@ import org.udckpt.image.table.ArrowFile;
 import org.udckpt.image.table.ColumnBuffers;
 
 /**
- * What is in the file of an {@link AddressMapFile}. An image may be damaged, or somebody else's: each value is looked at before it is used, and what no map
- * holds is an {@link IllegalArgumentException}, which {@link ArrowFile} turns into an error of the file.
+ * What is in the file of an {@link AddressMapFile}. An image may be damaged, or somebody else's: each value is looked
+ * at before it is used, and what no map holds is an {@link IllegalArgumentException}, which {@link ArrowFile} turns
+ * into an error of the file.
  */
 final class AddressMapReader implements ArrowFile.Contents {
     /** More metadata than any version has written, so that a file cannot name one long text again and again. */
@@ -49,7 +50,8 @@ final class AddressMapReader implements ArrowFile.Contents {
             checkNumber(schema, next++, side + "_lid", nullable);
             checkNumber(schema, next++, side + "_qpn", nullable);
             check(schema, next, side + "_gid", nullable, Type.FixedSizeBinary);
-            require(((FixedSizeBinary) schema.fields(next++).type(new FixedSizeBinary())).byteWidth() == Gid.BYTES, "a GID is not of " + Gid.BYTES + " bytes");
+            require(((FixedSizeBinary) schema.fields(next++).type(new FixedSizeBinary())).byteWidth() == Gid.BYTES,
+                    "a GID is not of " + Gid.BYTES + " bytes");
         }
         require(schema.fieldsLength() == next, schema.fieldsLength() + " columns");
     }
@@ -61,9 +63,10 @@ final class AddressMapReader implements ArrowFile.Contents {
     }
 
     private static void check(Schema schema, int index, String name, boolean nullable, byte type) {
-        require(index < schema.fieldsLength(), "there is no column '" + name + "'");
+        require(index < schema.fieldsLength(), "missing column '" + name + "'");
         Field field = schema.fields(index);
-        require(name.equals(field.name()) && field.nullable() == nullable && field.typeType() == type && field.childrenLength() == 0 && field.dictionary() == null,
+        require(name.equals(field.name()) && field.nullable() == nullable && field.typeType() == type
+                && field.childrenLength() == 0 && field.dictionary() == null,
                 "column " + index + " is not '" + name + "' as it is written");
     }
 
@@ -75,17 +78,21 @@ final class AddressMapReader implements ArrowFile.Contents {
         Side real = Side.read(buffers, "real", rows);
         buffers.checkAllUsed();
         for (int row = 0; row < rows; row++) {
-            require(ranks.has(row) && ranks.number(row) >= 0 && virtual.has(row), "row " + row + " has no rank or no virtual address");
-            endpoints.add(new Endpoint(ranks.number(row), virtual.address(row), real.has(row) ? real.address(row) : null,
-                    transports == null ? Transport.UD : Transport.of(transports.number(row))));
+            require(ranks.has(row) && ranks.number(row) >= 0 && virtual.has(row),
+                    "row " + row + " has no rank or no virtual address");
+            endpoints
+                    .add(new Endpoint(ranks.number(row), virtual.address(row), real.has(row) ? real.address(row) : null,
+                            transports == null ? Transport.UD : Transport.of(transports.number(row))));
         }
     }
 
     /** Of what was read. @throws IllegalArgumentException where no map was written so */
     AddressMap map() {
-        List<HostAddress> hosts = hosts(text(AddressMapFile.HOSTS), metadata.containsKey(AddressMapFile.HOST_LIDS) ? number(AddressMapFile.HOST_LIDS, 1, AddressMap.LAST_LID) : 1);
-        // The last life is the one that has no next.
-        AddressMap map = new AddressMap(number(AddressMapFile.GENERATION, 0, Integer.MAX_VALUE - 1), endpoints, hosts, number(AddressMapFile.NEXT_LID, 0, VerbsAddress.MAX_LID));
+        List<HostAddress> hosts = hosts(text(AddressMapFile.HOSTS), metadata.containsKey(AddressMapFile.HOST_LIDS)
+                ? number(AddressMapFile.HOST_LIDS, 1, AddressMap.LAST_LID) : 1);
+        // The last incarnation is the one that has no next.
+        AddressMap map = new AddressMap(number(AddressMapFile.GENERATION, 0, Integer.MAX_VALUE - 1), endpoints, hosts,
+                number(AddressMapFile.NEXT_LID, 0, VerbsAddress.MAX_LID));
         map.restore(hosts, number(AddressMapFile.NEXT_QPN, 0, VerbsAddress.MAX_QPN));
         return map;
     }
@@ -97,8 +104,10 @@ final class AddressMapReader implements ArrowFile.Contents {
     /** Later the LIDs of a host are taken one by one, so they must be as few as there can be. */
     private static HostAddress host(String[] words, String line, int lids) {
         require(words.length == 4, "host '" + line + "'");
-        HostAddress host = new HostAddress(words[3], Integer.parseInt(words[0]), lids, Integer.parseInt(words[1]), Integer.parseInt(words[2]));
-        require(host.lid() >= 0 && host.lid() <= VerbsAddress.MAX_LID && host.qpnFirst() >= 0 && host.qpnLast() >= host.qpnFirst() && host.qpnLast() <= VerbsAddress.MAX_QPN,
+        HostAddress host = new HostAddress(words[3], Integer.parseInt(words[0]), lids, Integer.parseInt(words[1]),
+                Integer.parseInt(words[2]));
+        require(host.lid() >= 0 && host.lid() <= VerbsAddress.MAX_LID && host.qpnFirst() >= 0
+                && host.qpnLast() >= host.qpnFirst() && host.qpnLast() <= VerbsAddress.MAX_QPN,
                 "host '" + line + "'");
         return host;
     }
@@ -140,12 +149,14 @@ final class AddressMapReader implements ArrowFile.Contents {
     /** The three columns of one side's addresses. */
     private record Side(Column lids, Column qpns, Column gids) {
         static Side read(ColumnBuffers buffers, String side, int rows) throws ImageError {
-            return new Side(Column.read(buffers, side + "_lid", rows, Integer.BYTES), Column.read(buffers, side + "_qpn", rows, Integer.BYTES),
+            return new Side(Column.read(buffers, side + "_lid", rows, Integer.BYTES),
+                    Column.read(buffers, side + "_qpn", rows, Integer.BYTES),
                     Column.read(buffers, side + "_gid", rows, Gid.BYTES));
         }
 
         boolean has(int row) {
-            require(lids.has(row) == qpns.has(row) && lids.has(row) == gids.has(row), "row " + row + " has half an address");
+            require(lids.has(row) == qpns.has(row) && lids.has(row) == gids.has(row),
+                    "row " + row + " has half an address");
             return lids.has(row);
         }
 

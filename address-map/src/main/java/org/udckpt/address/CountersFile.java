@@ -15,17 +15,19 @@ import org.udckpt.layout.Layout;
 import org.udckpt.layout.Layout.CounterBlock;
 import org.udckpt.layout.Layout.CountersHeader;
 
-/** The ranks' live counters in shared memory: made by the agent, written by the ranks, read by anyone, without asking. */
+/**
+ * The ranks' live counters in shared memory: made by the agent, written by the ranks, read by anyone, without asking.
+ */
 public final class CountersFile implements AutoCloseable {
     private static final int HEADER_BYTES = 4096;
     private static final long RANK_BYTES = (long) Layout.COUNTER_SLOTS * CounterBlock.SIZE;
     private static final long BYTES = HEADER_BYTES + Layout.RANKS_MOST * RANK_BYTES;
 
     /**
-     * One rank's counters in this life; all are counts of work requests, completions or look-ups since its start.
-     * The meaning of each is in {@code udckpt.layout}. The ranks count only the exceptions besides all sends and
-     * receives: rewrites are the sends to known peers, translations the receives from endpoints of the job, refused is what was not received since it was from
-     * somebody else.
+     * One rank's counters in this incarnation; all are counts of work requests, completions or look-ups since its
+     * start. The meaning of each is in {@code udckpt.layout}. The ranks count only the exceptions besides all sends and
+     * receives: rewrites are the sends to known peers, translations the receives from endpoints of the job, refused is
+     * what was not received since it was from somebody else.
      */
     public record Counters(long udSends, long udRewrites, long udReceives, long udTranslations,
             long cacheMisses, long tableMisses, long unknownPeers, long addressHandles, long rcSends, long refused) {
@@ -38,8 +40,10 @@ public final class CountersFile implements AutoCloseable {
         }
 
         private Counters and(Counters o) {
-            return new Counters(udSends + o.udSends, udRewrites + o.udRewrites, udReceives + o.udReceives, udTranslations + o.udTranslations, cacheMisses + o.cacheMisses,
-                    tableMisses + o.tableMisses, unknownPeers + o.unknownPeers, addressHandles + o.addressHandles, rcSends + o.rcSends,
+            return new Counters(udSends + o.udSends, udRewrites + o.udRewrites, udReceives + o.udReceives,
+                    udTranslations + o.udTranslations, cacheMisses + o.cacheMisses,
+                    tableMisses + o.tableMisses, unknownPeers + o.unknownPeers, addressHandles + o.addressHandles,
+                    rcSends + o.rcSends,
                     refused + o.refused);
         }
     }
@@ -57,10 +61,16 @@ public final class CountersFile implements AutoCloseable {
         this.span = span;
     }
 
-    /** Makes the file, with room for all ranks that there can be; it must not exist. Memory is taken for those that the agent begins with, and by others when they begin. @param span of the agent */
+    /**
+     * Makes the file, with room for all ranks that there can be; it must not exist. Memory is taken for those that the
+     * agent begins with, and by others when they begin.
+     *
+     * @param span of the agent
+     */
     public static CountersFile create(Path path, RankSpan span) throws IOException {
         Arena arena = Arena.ofShared();
-        MemorySegment memory = SharedFile.create(path, BYTES, HEADER_BYTES + Math.min(span.count(), Layout.RANKS_MOST) * RANK_BYTES, arena);
+        MemorySegment memory = SharedFile.create(path, BYTES,
+                HEADER_BYTES + Math.min(span.count(), Layout.RANKS_MOST) * RANK_BYTES, arena);
         memory.set(JAVA_INT, CountersHeader.SLOTS, Layout.COUNTER_SLOTS);
         memory.set(JAVA_INT, CountersHeader.FIRST, span.first());
         memory.set(JAVA_INT, CountersHeader.COUNT, span.count());
@@ -78,22 +88,31 @@ public final class CountersFile implements AutoCloseable {
             SharedFile.check(path, memory, memory.get(JAVA_LONG, CountersHeader.MAGIC),
                     memory.get(JAVA_LONG, CountersHeader.LAYOUT_HASH), Layout.COUNTERS_MAGIC, Layout.LAYOUT_HASH);
             return new CountersFile(null, arena, memory,
-                    new RankSpan(memory.get(JAVA_INT, CountersHeader.FIRST), memory.get(JAVA_INT, CountersHeader.COUNT), memory.get(JAVA_INT, CountersHeader.TOTAL)));
+                    new RankSpan(memory.get(JAVA_INT, CountersHeader.FIRST), memory.get(JAVA_INT, CountersHeader.COUNT),
+                            memory.get(JAVA_INT, CountersHeader.TOTAL)));
         } catch (IOException e) {
             arena.close();
             throw e;
         } catch (IllegalArgumentException e) {
             arena.close();
-            throw new IOException(path + ": no counters file: " + e.getMessage(), e);
+            throw new IOException(path + ": not a counters file: " + e.getMessage(), e);
         }
     }
 
-    /** The places of all ranks that there have been in this life are below this one. Each process of the job can write here: a number that there cannot be is none. */
+    /**
+     * The places of all ranks that there have been in this incarnation are below this one. Each process of the job can
+     * write here: a number that there cannot be is none.
+     */
     private int places() {
         return Math.clamp(memory.get(JAVA_INT, CountersHeader.PLACES), 0, Layout.RANKS_MOST);
     }
 
-    /** A process of this number begins, at zero. @throws IndexOutOfBoundsException if it is another agent's, or there is no place for it; {@link UncheckedIOException} if there is no memory */
+    /**
+     * A process of this number begins, at zero.
+     *
+     * @throws IndexOutOfBoundsException if it is another agent's, or there is no place for it;
+     *     {@link UncheckedIOException} if there is no memory
+     */
     public synchronized void begin(int rank) {
         int place = Objects.checkIndex(span.place(rank), Layout.RANKS_MOST);
         try {
@@ -104,7 +123,9 @@ public final class CountersFile implements AutoCloseable {
         memory.set(JAVA_INT, CountersHeader.PLACES, Math.max(places(), place + 1));
     }
 
-    /** Those of each number that a process has had in this life, or could have had below one, in ascending order. */
+    /**
+     * Those of each number that a process has had in this incarnation, or could have had below one, in ascending order.
+     */
     public List<Counters> all() {
         return IntStream.range(0, places()).mapToObj(this::at).toList();
     }

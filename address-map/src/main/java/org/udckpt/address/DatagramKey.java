@@ -9,8 +9,9 @@ import javax.crypto.spec.SecretKeySpec;
 import org.udckpt.layout.Layout;
 
 /**
- * The secret of one life of a job by which its processes know each other's datagrams on the soft fabric between hosts ({@code soft_tag.h}). A life
- * never has the key of another one, so that nothing that was sent in a former life is taken.
+ * The secret of one incarnation of a job by which its processes know each other's datagrams on the soft fabric between
+ * hosts ({@code soft_tag.h}). An incarnation never has the key of another one, so that nothing that was sent in a
+ * former incarnation is taken.
  */
 public final class DatagramKey {
     static final int BYTES = Layout.TABLE_KEY_BYTES;
@@ -29,16 +30,18 @@ public final class DatagramKey {
     }
 
     /**
-     * Of a job whose agents share a secret of this life: the same at all of them, and it says nothing about the secret.
+     * Of a job whose agents share a secret of this incarnation: the same at all of them, and it says nothing about the
+     * secret.
      *
-     * @param generation of the life
+     * @param generation of the incarnation
      */
     public static DatagramKey of(byte[] secret, int generation) {
         try {
             Mac mac = Mac.getInstance("HmacSHA256");
             mac.init(new SecretKeySpec(secret, "HmacSHA256"));
             mac.update("udckpt: datagrams of the soft fabric".getBytes(StandardCharsets.US_ASCII));
-            mac.update(new byte[] {(byte) (generation >> 24), (byte) (generation >> 16), (byte) (generation >> 8), (byte) generation});
+            mac.update(new byte[]{(byte) (generation >> 24), (byte) (generation >> 16), (byte) (generation >> 8),
+                    (byte) generation});
             return new DatagramKey(Arrays.copyOf(mac.doFinal(), BYTES));
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("this Java has no HMAC-SHA256", e);

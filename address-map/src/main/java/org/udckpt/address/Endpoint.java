@@ -1,11 +1,11 @@
 package org.udckpt.address;
 
 /**
- * One queue pair of the job: what the job calls it and where it is in this life.
+ * One queue pair of the job: what the job calls it and where it is in this incarnation.
  *
  * @param rank     number of the process that owns it
  * @param virtual  the address that the job sees, for ever
- * @param real     the device's address in this life; null between a load from an image and the rank's REGISTER
+ * @param real     the device's address in this incarnation; null between a load from an image and the rank's REGISTER
  * @param transport what it carries
  */
 public record Endpoint(int rank, VerbsAddress virtual, VerbsAddress real, Transport transport) {

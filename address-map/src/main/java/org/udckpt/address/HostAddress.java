@@ -1,10 +1,10 @@
 package org.udckpt.address;
 
 /**
- * What a simulated host is given for one life: environment UDCKPT_SOFT_LID and UDCKPT_SOFT_QPNS, or MSG_REBUILD.
+ * What a simulated host is given for one incarnation: environment UDCKPT_SOFT_LID and UDCKPT_SOFT_QPNS, or MSG_REBUILD.
  *
  * @param name     the host's name in --hosts
- * @param lid      its LID in this life, of the first port of its first device
+ * @param lid      its LID in this incarnation, of the first port of its first device
  * @param lids     how many LIDs are its own, from that one on: one for each port
  * @param qpnFirst first queue pair number that its device hands out
  * @param qpnLast  last one, inclusive

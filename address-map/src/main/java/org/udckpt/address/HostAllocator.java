@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * Hands out LIDs and QPN ranges to the hosts of one life, none of which the job sees as virtual or had in the life
- * before: a restart that forgets to translate an address must fail in a test, not work by luck.
+ * Hands out LIDs and QPN ranges to the hosts of one incarnation, none of which the job sees as virtual or had in the
+ * incarnation before: a restart that forgets to translate an address must fail in a test, not work by luck.
  */
 final class HostAllocator {
     /** Unicast LIDs end at 0xbfff (InfiniBand specification volume 1, 4.1.3). */
@@ -22,7 +22,7 @@ final class HostAllocator {
     private int next;
 
     /**
-     * @param generation picks the QPN range, so neighbouring lives never share one
+     * @param generation picks the QPN range, so neighbouring incarnations never share one
      * @param used       LIDs that must not be handed out
      * @param cursor     the LID where the search starts
      */

@@ -14,7 +14,8 @@ final class HostGids {
         for (Gid gid : gids) {
             Integer before = gid.equals(Gid.ZERO) ? null : numbers.get(gid);
             if (before != null && before != number) {
-                throw new IllegalStateException("GID %s is at host %d, and now also at host %d: give each device to one host only"
+                throw new IllegalStateException(("GID %s is at host %d, and now also at host %d: give each device to "
+                        + "only one host")
                         .formatted(gid, before, number));
             }
         }

@@ -3,12 +3,15 @@ package org.udckpt.address;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** Who knows the remote keys of ranks of other nodes; those of this node's everybody reads in {@link KeysFile}s. Thread-safe; may take a while. */
+/**
+ * Who knows the remote keys of ranks of other nodes; those of this node's everybody reads in {@link KeysFile}s.
+ * Thread-safe; may take a while.
+ */
 public interface KeyAuthority {
     /** All ranks are here. */
     KeyAuthority NONE = new KeyAuthority() {
         @Override
-        public void tell(int rank, int virtualKey, int realKey) { }
+        public void tell(int rank, int virtualKey, int realKey) {}
 
         @Override
         public Optional<long[]> of(int rank) {
@@ -21,18 +24,24 @@ public interface KeyAuthority {
         }
     };
 
-    /** A rank of this node has given a region a key that is not its device's. Returns before anybody else can have heard of that key. */
+    /**
+     * A rank of this node has given a region a key that is not its device's. Returns before anybody else can have heard
+     * of that key.
+     */
     void tell(int rank, int virtualKey, int realKey);
 
     /**
      * What ranks elsewhere have to know of a rank when they connect to it.
      *
-     * @return pairs of virtual and real key ({@link KeysFile#pair}); keys that are not among them are the device's own, but for those that are told later. Empty if
-     *         the rank is not on another node
+     * @return pairs of virtual and real key ({@link KeysFile#pair}); keys that are not among them are the device's own,
+     *     but for those that are told later. Empty if the rank is not on another node
      * @throws IllegalStateException if its node does not say
      */
     Optional<long[]> of(int rank);
 
-    /** A key that is not in {@link #of}, since it was told later. Waits for a while where nobody knows it: it may be on its way. */
+    /**
+     * A key that is not in {@link #of}, since it was told later. Waits for a while where nobody knows it: it may be on
+     * its way.
+     */
     OptionalInt find(int rank, int virtualKey);
 }

@@ -16,8 +16,9 @@ import org.udckpt.layout.Layout;
 import org.udckpt.layout.Layout.KeysHeader;
 
 /**
- * The remote keys of one rank's process in shared memory ({@code keys.RANK} of the runtime directory, {@code udckpt.layout}). Of a rank of this node the
- * process writes it itself ({@code rc_keys.c}); this class reads those, and makes the ones of ranks of other nodes, whose peers are here.
+ * The remote keys of one rank's process in shared memory ({@code keys.RANK} of the runtime directory,
+ * {@code udckpt.layout}). Of a rank of this node the process writes it itself ({@code keys_file.c}); this class reads
+ * those, and makes the ones of ranks of other nodes, whose peers are here.
  */
 public final class KeysFile implements AutoCloseable {
     private static final int SLOTS = 1 << Layout.KEYS_BITS;
@@ -46,12 +47,17 @@ public final class KeysFile implements AutoCloseable {
         return (long) virtualKey << 32 | Integer.toUnsignedLong(realKey);
     }
 
-    /** The pairs of a rank of this node, whose process is running: those that are in the file at some moment. Ones of regions that are gone may be among them. */
+    /**
+     * The pairs of a rank of this node, whose process is running: those that are in the file at some moment. Ones of
+     * regions that are gone may be among them.
+     */
     public static long[] read(Path file) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = SharedFile.open(file, BYTES, arena);
-            SharedFile.check(file, memory, memory.get(JAVA_LONG, KeysHeader.MAGIC), memory.get(JAVA_LONG, KeysHeader.LAYOUT_HASH), Layout.KEYS_MAGIC, Layout.LAYOUT_HASH);
-            return LongStream.range(0, SLOTS).map(slot -> (long) SLOT.getAcquire(memory, KeysHeader.SIZE + 8 * slot)).filter(pair -> pair != 0 && pair >>> 32 != GONE).toArray();
+            SharedFile.check(file, memory, memory.get(JAVA_LONG, KeysHeader.MAGIC),
+                    memory.get(JAVA_LONG, KeysHeader.LAYOUT_HASH), Layout.KEYS_MAGIC, Layout.LAYOUT_HASH);
+            return LongStream.range(0, SLOTS).map(slot -> (long) SLOT.getAcquire(memory, KeysHeader.SIZE + 8 * slot))
+                    .filter(pair -> pair != 0 && pair >>> 32 != GONE).toArray();
         }
     }
 

@@ -4,11 +4,12 @@ import java.util.stream.IntStream;
 import org.udckpt.layout.Layout;
 
 /**
- * The ranks that one agent has of its job's: {@code first} to {@code first + count - 1} of 0 to {@code total - 1}. A job of one agent has all of them.
+ * The ranks that one agent has of its job's: {@code first} to {@code first + count - 1} of 0 to {@code total - 1}. A
+ * job of one agent has all of them.
  *
- * <p>Processes below ranks that open a device of their own are numbered from {@code total} on, without asking other nodes: a number is an agent's if
- * its remainder by {@code total} is the number of one of its ranks. The agent's numbers in ascending order have the places 0, 1, ...; with all ranks,
- * place and number are the same.
+ * <p>Processes below ranks that open a device of their own are numbered from {@code total} on, without asking other
+ * nodes: a number is an agent's if its remainder by {@code total} is the number of one of its ranks. The agent's
+ * numbers in ascending order have the places 0, 1, ...; with all ranks, place and number are the same.
  *
  * @param total of the whole job; less than {@link #MOST_NUMBERS}
  */
@@ -27,7 +28,9 @@ public record RankSpan(int first, int count, int total) {
         return new RankSpan(0, ranks, ranks);
     }
 
-    /** The first rank alone, which stands for all of them: still that of an agent with all, or that of one of several. */
+    /**
+     * The first rank alone, which stands for all of them: still that of an agent with all, or that of one of several.
+     */
     public RankSpan leader() {
         return isAll() ? all(1) : new RankSpan(first, 1, total);
     }
@@ -52,7 +55,11 @@ public record RankSpan(int first, int count, int total) {
         return IntStream.range(first, end());
     }
 
-    /** The rank's place in what is kept for each, 0 to {@code count - 1}. @throws IndexOutOfBoundsException if it is another agent's */
+    /**
+     * The rank's place in what is kept for each, 0 to {@code count - 1}.
+     *
+     * @throws IndexOutOfBoundsException if it is another agent's
+     */
     public int index(int rank) {
         if (!has(rank)) {
             throw new IndexOutOfBoundsException("rank " + rank + " is not of " + this);
@@ -65,7 +72,10 @@ public record RankSpan(int first, int count, int total) {
         return number >= 0 && number < MOST_NUMBERS && has(number % total);
     }
 
-    /** The place of a number that it {@link #owns}; may be more than the counters have room for ({@link Layout#RANKS_MOST}). */
+    /**
+     * The place of a number that it {@link #owns}; may be more than the counters have room for
+     * ({@link Layout#RANKS_MOST}).
+     */
     public int place(int number) {
         if (!owns(number)) {
             throw new IndexOutOfBoundsException("number " + number + " is not of " + this);

@@ -8,14 +8,14 @@ import java.util.Map;
 /**
  * What a restart did to the addresses.
  *
- * @param rows one for each endpoint that the old life had, by rank and virtual address
+ * @param rows one for each endpoint that the old incarnation had, by rank and virtual address
  */
 public record RemapReport(List<Row> rows) {
     /**
      * @param rank     its owner
      * @param virtual  what the job calls it, before and after
-     * @param before   real address in the old life; null if it had none
-     * @param now      real address in the new life; null if it has not (yet) been registered
+     * @param before   real address in the old incarnation; null if it had none
+     * @param now      real address in the new incarnation; null if it has not (yet) been registered
      */
     public record Row(int rank, VerbsAddress virtual, VerbsAddress before, VerbsAddress now) {}
 
@@ -43,7 +43,8 @@ public record RemapReport(List<Row> rows) {
     /** A text table, one line a row. */
     @Override
     public String toString() {
-        StringBuilder text = new StringBuilder("%4s  %-24s  %-24s  %s%n".formatted("rank", "the job sees", "was", "is"));
+        StringBuilder text =
+                new StringBuilder("%4s  %-24s  %-24s  %s%n".formatted("rank", "the job sees", "was", "is"));
         for (Row row : rows) {
             text.append("%4d  %-24s  %-24s  %s%n".formatted(row.rank, row.virtual,
                     row.before == null ? "-" : row.before, row.now == null ? "-" : row.now));

@@ -20,12 +20,18 @@ final class SharedFile {
 
     private static final int CHUNK = 1 << 20;
 
-    /** Makes a new file of {@code bytes} zero bytes, mode 0600, and maps it. Fails if it exists, or if there is no room for all of it. */
+    /**
+     * Makes a new file of {@code bytes} zero bytes, mode 0600, and maps it. Fails if it exists, or if there is no room
+     * for all of it.
+     */
     static MemorySegment create(Path path, long bytes, Arena arena) throws IOException {
         return create(path, bytes, bytes, arena);
     }
 
-    /** The same with room for the first {@code reserved} bytes; for others {@link #reserve} is asked before they are used. */
+    /**
+     * The same with room for the first {@code reserved} bytes; for others {@link #reserve} is asked before they are
+     * used.
+     */
     static MemorySegment create(Path path, long bytes, long reserved, Arena arena) throws IOException {
         try (FileChannel file = FileChannel.open(path,
                 Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW),
@@ -42,8 +48,8 @@ final class SharedFile {
     }
 
     /**
-     * Zeros in a part of an existing file, so that it has memory: who touched a page of a full tmpfs for which there is none would be ended by SIGBUS, and
-     * would not know why.
+     * Zeros in a part of an existing file, so that it has memory: who touched a page of a full tmpfs for which there is
+     * none would be ended by SIGBUS, and would not know why.
      *
      * @throws IOException there is no room, with how much it takes and the way out
      */
@@ -56,13 +62,16 @@ final class SharedFile {
     private static void reserve(FileChannel file, Path path, long offset, long bytes) throws IOException {
         ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(CHUNK, bytes));
         try {
-            for (long done = 0; done < bytes; ) {
+            for (long done = 0; done < bytes;) {
                 zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - done));
                 done += file.write(zeros, offset + done);
             }
         } catch (IOException e) {
-            throw new IOException("%s takes %d KiB of the runtime directory, which has no room for it (%s): make room in %s, enlarge it, or set UDCKPT_RUNTIME to another directory in memory"
-                    .formatted(path, (bytes + 1023) / 1024, e.getMessage(), path.getParent()), e);
+            throw new IOException(
+                    ("%s takes %d KiB of the runtime directory, which has no room for it (%s): make room in %s, "
+                            + "enlarge it, or set UDCKPT_RUNTIME to another directory in memory")
+                            .formatted(path, (bytes + 1023) / 1024, e.getMessage(), path.getParent()),
+                    e);
         }
     }
 
@@ -70,18 +79,20 @@ final class SharedFile {
     static MemorySegment open(Path path, long least, Arena arena) throws IOException {
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
             if (file.size() < least) {
-                throw new IOException(path + ": it has " + file.size() + " bytes, and such a file has " + least);
+                throw new IOException(path + ": it has " + file.size() + " bytes instead of at least " + least);
             }
             return file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena);
         }
     }
 
-    static void check(Path path, MemorySegment segment, long magic, long hash, long wantedMagic, long wantedHash) throws IOException {
+    static void check(Path path, MemorySegment segment, long magic, long hash, long wantedMagic, long wantedHash)
+            throws IOException {
         if (magic != wantedMagic) {
-            throw new IOException(path + ": not such a file (magic 0x%x)".formatted(magic));
+            throw new IOException(path + ": wrong file type (magic 0x%x)".formatted(magic));
         }
         if (hash != wantedHash) {
-            throw new IOException(path + ": made by another build of udckpt (layout 0x%x, this one has 0x%x)".formatted(hash, wantedHash));
+            throw new IOException(path
+                    + ": made by another build of udckpt (layout 0x%x, this one has 0x%x)".formatted(hash, wantedHash));
         }
     }
 }

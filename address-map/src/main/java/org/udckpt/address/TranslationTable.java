@@ -19,8 +19,8 @@ import org.udckpt.layout.Layout.TableSlot;
 
 /**
  * The node's cache of the address map in shared memory: one writer (this object, in the agent), any number of readers
- * in the ranks ({@code address_table.c}), who take no lock. Layout in {@code native/layout/udckpt.layout}: two arrays of
- * 16-byte slots with open addressing, so that a look-up touches one cache line; a LID's GIDs lie beside them.
+ * in the ranks ({@code address_table.c}), who take no lock. Layout in {@code native/layout/udckpt.layout}: two arrays
+ * of 16-byte slots with open addressing, so that a look-up touches one cache line; a LID's GIDs lie beside them.
  */
 public final class TranslationTable implements AutoCloseable {
     private static final VarHandle INT = JAVA_INT.varHandle();
@@ -48,9 +48,10 @@ public final class TranslationTable implements AutoCloseable {
     /**
      * Makes the file.
      *
-     * @param path       the file, which must not exist
-     * @param capacity   endpoints that it can hold, up to 2^24; slots are half as many again and more, so that probes stay short
-     * @param generation of the job's life
+     * @param path the file, which must not exist
+     * @param capacity endpoints that it can hold, up to 2^24; slots are half as many again and more, so that probes
+     *     stay short
+     * @param generation of the job's incarnation
      */
     public static TranslationTable create(Path path, int capacity, int generation) throws IOException {
         if (capacity < 1 || capacity > 1 << 24) {
@@ -70,10 +71,12 @@ public final class TranslationTable implements AutoCloseable {
     /**
      * Makes the file for the ranks.
      *
-     * @param key      by which they know each other's datagrams
-     * @param complete whether all endpoints of the job are put into it before they can send; else ranks ask for sources that they do not find
+     * @param key by which they know each other's datagrams
+     * @param complete whether all endpoints of the job are put into it before they can send; else ranks ask for sources
+     *     that they do not find
      */
-    public static TranslationTable create(Path path, int capacity, int generation, DatagramKey key, boolean complete) throws IOException {
+    public static TranslationTable create(Path path, int capacity, int generation, DatagramKey key, boolean complete)
+            throws IOException {
         TranslationTable table = create(path, capacity, generation);
         MemorySegment.copy(key.bytes(), 0, table.memory, JAVA_BYTE, TableHeader.DATAGRAM_KEY, DatagramKey.BYTES);
         table.memory.set(JAVA_INT, TableHeader.HAS_KEY, 1);
@@ -90,7 +93,8 @@ public final class TranslationTable implements AutoCloseable {
                     memory.get(JAVA_LONG, TableHeader.LAYOUT_HASH), Layout.TABLE_MAGIC, Layout.LAYOUT_HASH);
             int slots = memory.get(JAVA_INT, TableHeader.SLOTS);
             if (slots < 1 || memory.byteSize() < bytes(slots)) {
-                throw new IOException(path + ": it has " + memory.byteSize() + " bytes, and says that it has " + slots + " slots");
+                throw new IOException(path + ": it has " + memory.byteSize() + " bytes, too few for its " + slots
+                        + " slots");
             }
             return new TranslationTable(arena, memory, slots);
         } catch (IOException e) {
@@ -100,7 +104,8 @@ public final class TranslationTable implements AutoCloseable {
     }
 
     private static long bytes(int slots) {
-        return Layout.TABLE_HEADER_BYTES + 2L * slots * TableSlot.SIZE + 2L * Layout.TABLE_LIDS * Layout.TABLE_GID_BYTES;
+        return Layout.TABLE_HEADER_BYTES + 2L * slots * TableSlot.SIZE
+                + 2L * Layout.TABLE_LIDS * Layout.TABLE_GID_BYTES;
     }
 
     /** Endpoints that it can hold. */
@@ -131,7 +136,7 @@ public final class TranslationTable implements AutoCloseable {
         VerbsAddress virtual = endpoint.virtual();
         VerbsAddress real = endpoint.real();
         if (real == null) {
-            throw new IllegalArgumentException(virtual + " has no real address in this life");
+            throw new IllegalArgumentException(virtual + " has no real address in this incarnation");
         }
         int present = slot(forward, virtual.key());
         if (present >= 0) {
@@ -141,10 +146,12 @@ public final class TranslationTable implements AutoCloseable {
             }
             remove(virtual);
         }
-        // A device hands a number out twice only when its first owner is gone, of which the owner's own agent alone was told.
+        // A device hands a number out twice only when its first owner is gone, of which the owner's own agent alone was
+        // told.
         byReal(real.lid(), real.qpn()).ifPresent(gone -> remove(gone.virtual()));
         if (count() >= capacity()) {
-            throw new IllegalStateException("translation table is full: all " + capacity() + " entries are in use, and a job of this size can have no more queue pairs at a time");
+            throw new IllegalStateException("translation table is full: all " + capacity()
+                    + " entries are in use, the limit of queue pairs for a job of this size");
         }
         writeGids(virtual, real);
         insert(forward, virtual.key(), value(real, endpoint.rank()));
@@ -212,7 +219,8 @@ public final class TranslationTable implements AutoCloseable {
             if (key == key(direction, slot) && (key & VERSION - 1) == valid(address)) {
                 long other = value & Layout.ADDRESS_MASK;
                 boolean real = direction == reverse;
-                return Optional.of(new Endpoint((int) (value >>> Layout.SLOT_RANK_SHIFT), address(real ? other : address, virtualGids),
+                return Optional.of(new Endpoint((int) (value >>> Layout.SLOT_RANK_SHIFT),
+                        address(real ? other : address, virtualGids),
                         address(real ? address : other, realGids)));
             }
         }
@@ -221,7 +229,8 @@ public final class TranslationTable implements AutoCloseable {
     private VerbsAddress address(long address, long gids) {
         int lid = (int) (address >>> 24);
         long at = gids + (long) lid * Layout.TABLE_GID_BYTES;
-        return new VerbsAddress(lid, new Gid(memory.get(NETWORK_LONG, at), memory.get(NETWORK_LONG, at + Long.BYTES)), (int) address & 0xffffff);
+        return new VerbsAddress(lid, new Gid(memory.get(NETWORK_LONG, at), memory.get(NETWORK_LONG, at + Long.BYTES)),
+                (int) address & 0xffffff);
     }
 
     /** Before the slots that lead a reader to them. All endpoints of a LID have its GID. */
@@ -231,7 +240,8 @@ public final class TranslationTable implements AutoCloseable {
     }
 
     private void writeGid(long at, Gid gid) {
-        if (memory.get(NETWORK_LONG, at) != gid.prefix() || memory.get(NETWORK_LONG, at + Long.BYTES) != gid.interfaceId()) {
+        if (memory.get(NETWORK_LONG, at) != gid.prefix()
+                || memory.get(NETWORK_LONG, at + Long.BYTES) != gid.interfaceId()) {
             memory.set(NETWORK_LONG, at, gid.prefix());
             memory.set(NETWORK_LONG, at + Long.BYTES, gid.interfaceId());
         }
@@ -268,12 +278,15 @@ public final class TranslationTable implements AutoCloseable {
             setKey(direction, slot, (long) Layout.SLOT_GONE << Layout.SLOT_STATE_SHIFT);
             return;
         }
-        for (int at = slot; at == slot || state(key(direction, at)) == Layout.SLOT_GONE; at = at == 0 ? slots - 1 : at - 1) {
+        for (int at = slot; at == slot || state(key(direction, at)) == Layout.SLOT_GONE;
+                at = at == 0 ? slots - 1 : at - 1) {
             setKey(direction, at, 0);
         }
     }
 
-    /** With another version than before, so that a reader between key and value sees that they do not belong together. */
+    /**
+     * With another version than before, so that a reader between key and value sees that they do not belong together.
+     */
     private void setKey(long direction, int slot, long key) {
         long version = key(direction, slot) + VERSION & -VERSION;
         LONG.setVolatile(memory, at(direction, slot) + TableSlot.KEY, version | key);

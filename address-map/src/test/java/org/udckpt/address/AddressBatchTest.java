@@ -18,16 +18,17 @@ class AddressBatchTest {
     @Test
     void endpointsComeBackAsTheyWere() throws IOException {
         Random random = new Random(SEED);
-        for (int count : new int[] {0, 1, 2, 100, 3000}) {
+        for (int count : new int[]{0, 1, 2, 100, 3000}) {
             List<Endpoint> endpoints = endpoints(random, count, 1 + count / 10);
-            assertEquals(endpoints, AddressBatch.endpoints(AddressBatch.endpoints(endpoints)), count + " endpoints, seed " + SEED);
+            assertEquals(endpoints, AddressBatch.endpoints(AddressBatch.endpoints(endpoints)),
+                    count + " endpoints, seed " + SEED);
         }
     }
 
     @Test
     void keysComeBackAsTheyWere() throws IOException {
         Random random = new Random(SEED);
-        for (int count : new int[] {0, 1, 2, 100, 70_000}) {
+        for (int count : new int[]{0, 1, 2, 100, 70_000}) {
             long[] keys = random.longs(count, 0, 4L * count + 1).sorted().distinct().toArray();
             assertArrayEquals(keys, AddressBatch.keys(AddressBatch.keys(keys)), count + " keys, seed " + SEED);
         }
@@ -57,12 +58,12 @@ class AddressBatchTest {
     void whatIsNoBatchIsRefused() {
         Random random = new Random(SEED);
         byte[] good = AddressBatch.endpoints(endpoints(random, 50, 5));
-        byte[] keys = AddressBatch.keys(new long[] {5, 6, 9});
+        byte[] keys = AddressBatch.keys(new long[]{5, 6, 9});
         for (int length = 0; length < good.length; length += 7) {
             byte[] cut = Arrays.copyOf(good, length);
             assertThrows(IOException.class, () -> AddressBatch.endpoints(cut), length + " bytes");
         }
-        assertThrows(IOException.class, () -> AddressBatch.keys(new byte[] {1, 2, 3}));
+        assertThrows(IOException.class, () -> AddressBatch.keys(new byte[]{1, 2, 3}));
         assertThrows(IOException.class, () -> AddressBatch.endpoints(keys));
         assertThrows(IOException.class, () -> AddressBatch.keys(Arrays.copyOfRange(good, 4, good.length)));
     }
@@ -93,8 +94,9 @@ class AddressBatchTest {
     private static List<Endpoint> endpoints(Random random, int count, int hosts) {
         List<Endpoint> endpoints = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            endpoints.add(new Endpoint(random.nextInt(1 << 20), address(1 + random.nextInt(hosts), random.nextInt(1 << 24)),
-                    address(1 + random.nextInt(hosts), random.nextInt(1 << 24))));
+            endpoints.add(
+                    new Endpoint(random.nextInt(1 << 20), address(1 + random.nextInt(hosts), random.nextInt(1 << 24)),
+                            address(1 + random.nextInt(hosts), random.nextInt(1 << 24))));
         }
         return endpoints;
     }

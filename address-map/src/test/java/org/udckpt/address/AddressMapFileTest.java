@@ -42,9 +42,10 @@ class AddressMapFileTest {
         assertEquals(3, map.endpoints().size());
         assertEquals(Transport.RC, map.endpoints().getFirst().transport());
         assertEquals(2, map.lidsOfAHost());
-        AddressMap next = AddressMapFile.read(AddressMapFile.write(map.nextLife()));
+        AddressMap next = AddressMapFile.read(AddressMapFile.write(map.nextIncarnation()));
         assertEquals(1, next.generation());
-        assertTrue(next.endpoints().stream().allMatch(endpoint -> endpoint.real() == null), next.endpoints().toString());
+        assertTrue(next.endpoints().stream().allMatch(endpoint -> endpoint.real() == null),
+                next.endpoints().toString());
         assertEquals(0, AddressMapFile.read(AddressMapFile.write(new AddressMap())).endpoints().size());
     }
 
@@ -54,7 +55,7 @@ class AddressMapFileTest {
         byte[] good = good();
         int refused = 0;
         for (int at = 0; at < good.length; at++) {
-            for (int value : new int[] {good[at] ^ 1, good[at] ^ 0x80, ~good[at]}) {
+            for (int value : new int[]{good[at] ^ 1, good[at] ^ 0x80, ~good[at]}) {
                 byte[] bad = good.clone();
                 bad[at] = (byte) value;
                 refused += isRefused(bad) ? 1 : 0;
@@ -76,7 +77,8 @@ class AddressMapFileTest {
             int at = random.nextInt(bad.length - 4);
             switch (random.nextInt(3)) {
                 case 0 -> bad[at] ^= (byte) (1 << random.nextInt(8));
-                case 1 -> ByteBuffer.wrap(bad).order(ByteOrder.LITTLE_ENDIAN).putInt(at & ~3, ODD[random.nextInt(ODD.length)]);
+                case 1 -> ByteBuffer.wrap(bad).order(ByteOrder.LITTLE_ENDIAN).putInt(at & ~3,
+                        ODD[random.nextInt(ODD.length)]);
                 default -> bad[at] = (byte) random.nextInt(256);
             }
         }
@@ -87,10 +89,11 @@ class AddressMapFileTest {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadAllocatedBytes();
         try {
-            AddressMapFile.read(bytes).nextLife().newHost("c");
+            AddressMapFile.read(bytes).nextIncarnation().newHost("c");
             return false;
         } catch (ImageError.Corrupt e) {
-            assertTrue(e.getMessage().startsWith("address map") && !e.getMessage().contains("Exception") && !e.getMessage().contains("Cannot invoke"), e.getMessage());
+            assertTrue(e.getMessage().startsWith("address map") && !e.getMessage().contains("Exception")
+                    && !e.getMessage().contains("Cannot invoke"), e.getMessage());
             return true;
         } finally {
             long used = threads.getCurrentThreadAllocatedBytes() - before;

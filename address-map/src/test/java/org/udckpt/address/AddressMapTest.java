@@ -21,7 +21,7 @@ class AddressMapTest {
     }
 
     @Test
-    void theFirstLifeIsTheIdentity() {
+    void theFirstIncarnationIsTheIdentity() {
         AddressMap map = new AddressMap();
         HostAddress host = map.newHost("a");
         Endpoint endpoint = map.register(0, 0, address(host.lid(), 0), address(host.lid(), host.qpnFirst()));
@@ -42,17 +42,17 @@ class AddressMapTest {
     }
 
     @Test
-    void nextLivesKeepVirtualAddressesAndMoveRealOnes() throws IOException {
+    void nextIncarnationsKeepVirtualAddressesAndMoveRealOnes() throws IOException {
         AddressMap map = new AddressMap();
         HostAddress a = map.newHost("a");
         map.register(0, 0, address(a.lid(), 0), address(a.lid(), a.qpnFirst()));
         Set<Integer> previous = new HashSet<>(Set.of(a.lid()));
-        for (int life = 1; life < 40; life++) {
-            AddressMap next = AddressMapFile.read(AddressMapFile.write(map)).nextLife();
-            assertEquals(life, next.generation());
+        for (int incarnation = 1; incarnation < 40; incarnation++) {
+            AddressMap next = AddressMapFile.read(AddressMapFile.write(map)).nextIncarnation();
+            assertEquals(incarnation, next.generation());
             assertEquals(Optional.empty(), next.byVirtual(a.lid(), a.qpnFirst()), "not reachable before its REGISTER");
             HostAddress host = next.newHost("b");
-            assertFalse(previous.contains(host.lid()), "LID of the life before");
+            assertFalse(previous.contains(host.lid()), "LID of the incarnation before");
             assertNotEquals(map.hosts().getFirst().qpnFirst(), host.qpnFirst());
             Endpoint moved = next.register(0, a.qpnFirst(), address(a.lid(), 0), address(host.lid(), host.qpnFirst()));
             assertEquals(address(a.lid(), a.qpnFirst()), moved.virtual());
@@ -77,7 +77,7 @@ class AddressMapTest {
 
     @Test
     void aCopyIsEqualAndKeepsStillWhileTheMapGoesOn() {
-        AddressMap map = new AddressMap().nextLife();
+        AddressMap map = new AddressMap().nextIncarnation();
         HostAddress host = map.newHost("a");
         map.register(0, 0, address(host.lid(), 0), address(host.lid(), 3000));
         AddressMap copy = map.copy();
@@ -86,14 +86,15 @@ class AddressMapTest {
         assertEquals(map.generation(), copy.generation());
         map.unregister(0, host.lid(), 3000);
         assertEquals(1, copy.endpoints().size());
-        assertEquals(map.nextLife().newHost("b"), copy.nextLife().newHost("b"), "the next life hands out the same addresses");
+        assertEquals(map.nextIncarnation().newHost("b"), copy.nextIncarnation().newHost("b"),
+                "the next incarnation hands out the same addresses");
     }
 
     @Test
     void aNumberThatTheJobStillUsesIsNotGivenTwice() {
         AddressMap map = new AddressMap();
         Endpoint first = map.register(0, 0, address(1, 0), address(1, 3000));
-        AddressMap next = map.nextLife();
+        AddressMap next = map.nextIncarnation();
         next.register(0, 3000, address(1, 0), address(9, 7000));
         Endpoint second = next.register(0, 0, address(1, 0), address(9, 3000));
         assertNotEquals(first.virtual(), second.virtual());

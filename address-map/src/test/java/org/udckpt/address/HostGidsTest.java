@@ -29,7 +29,8 @@ class HostGidsTest {
         AddressMap map = new AddressMap();
         map.host(true, 7, List.of(LOCAL));
         map.host(true, 7, List.of(LOCAL, IPV4));
-        IllegalStateException refused = assertThrows(IllegalStateException.class, () -> map.host(true, 8, List.of(IPV4)));
+        IllegalStateException refused =
+                assertThrows(IllegalStateException.class, () -> map.host(true, 8, List.of(IPV4)));
         assertTrue(refused.getMessage().contains(IPV4.toString()), refused.getMessage());
         assertEquals(OptionalInt.of(7), map.hostOf(true, IPV4));
     }
@@ -38,6 +39,6 @@ class HostGidsTest {
     void aRestartForgetsThem() {
         AddressMap map = new AddressMap();
         map.host(true, 7, List.of(LOCAL));
-        assertEquals(OptionalInt.empty(), map.nextLife().hostOf(true, LOCAL));
+        assertEquals(OptionalInt.empty(), map.nextIncarnation().hostOf(true, LOCAL));
     }
 }

@@ -33,9 +33,10 @@ class KeysFileTest {
             mirror.put(KeysFile.pair(-5, 7));
             assertEquals(KeysFile.MOST, KeysFile.read(file).length);
         }
-        try (KeysFile mirror = KeysFile.mirror(file, new long[] {KeysFile.pair(1, 2), KeysFile.pair(-2, -3)})) {
+        try (KeysFile mirror = KeysFile.mirror(file, new long[]{KeysFile.pair(1, 2), KeysFile.pair(-2, -3)})) {
             mirror.put(KeysFile.pair(0xf0000000, 0x80000000));
-            assertArrayEquals(sorted(KeysFile.pair(1, 2), KeysFile.pair(-2, -3), KeysFile.pair(0xf0000000, 0x80000000)), sorted(KeysFile.read(file)));
+            assertArrayEquals(sorted(KeysFile.pair(1, 2), KeysFile.pair(-2, -3), KeysFile.pair(0xf0000000, 0x80000000)),
+                    sorted(KeysFile.read(file)));
         }
         assertEquals(1, Files.list(directory).count(), "nothing is left of how it was made");
     }
@@ -45,11 +46,12 @@ class KeysFileTest {
         Path file = KeysFile.of(directory, 4);
         KeysFile.mirror(file, new long[0]).close();
         byte[] whole = Files.readAllBytes(file);
-        for (int length : new int[] {0, 8, KeysHeader.SIZE, whole.length - 1}) {
+        for (int length : new int[]{0, 8, KeysHeader.SIZE, whole.length - 1}) {
             Files.write(file, java.util.Arrays.copyOf(whole, length));
-            assertTrue(assertThrows(IOException.class, () -> KeysFile.read(file)).getMessage().contains("keys.4: it has " + length + " bytes"));
+            assertTrue(assertThrows(IOException.class, () -> KeysFile.read(file)).getMessage()
+                    .contains("keys.4: it has " + length + " bytes"));
         }
-        for (int field : new int[] {KeysHeader.MAGIC, KeysHeader.LAYOUT_HASH}) {
+        for (int field : new int[]{KeysHeader.MAGIC, KeysHeader.LAYOUT_HASH}) {
             byte[] other = whole.clone();
             ByteBuffer.wrap(other).order(ByteOrder.LITTLE_ENDIAN).putLong(field, 1);
             Files.write(file, other);

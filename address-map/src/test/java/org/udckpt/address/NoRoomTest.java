@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A runtime directory that is too small: said when a file is made, with what it takes; nobody is ended by SIGBUS when it is used. */
+/**
+ * A runtime directory that is too small: said when a file is made, with what it takes; nobody is ended by SIGBUS when
+ * it is used.
+ */
 @Timeout(60)
 class NoRoomTest {
     private static final int KIB = 64;
@@ -27,7 +30,8 @@ class NoRoomTest {
     @BeforeEach
     void small() throws Exception {
         assumeTrue(System.getProperty("user.name").equals("root"), "only root mounts");
-        assertEquals(0, new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=" + KIB + "k", "udckpt-small", directory.toString()).inheritIO().start().waitFor());
+        assertEquals(0, new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=" + KIB + "k", "udckpt-small",
+                directory.toString()).inheritIO().start().waitFor());
     }
 
     @AfterEach
@@ -39,13 +43,15 @@ class NoRoomTest {
     void aTableThatDoesNotFitIsNotMade() {
         Path table = directory.resolve("table");
         IOException refused = assertThrows(IOException.class, () -> TranslationTable.create(table, 1000, 1));
-        assertTrue(refused.getMessage().contains(table + " takes ") && refused.getMessage().contains("No space left") && refused.getMessage().contains("UDCKPT_RUNTIME"), refused.getMessage());
+        assertTrue(refused.getMessage().contains(table + " takes ") && refused.getMessage().contains("No space left")
+                && refused.getMessage().contains("UDCKPT_RUNTIME"), refused.getMessage());
         assertFalse(Files.exists(table));
     }
 
     @Test
     void keysThatDoNotFitAreNotMirrored() {
-        assertTrue(assertThrows(IOException.class, () -> KeysFile.mirror(directory.resolve("keys.3"), new long[0])).getMessage().contains("No space left"));
+        assertTrue(assertThrows(IOException.class, () -> KeysFile.mirror(directory.resolve("keys.3"), new long[0]))
+                .getMessage().contains("No space left"));
     }
 
     @Test
@@ -56,7 +62,8 @@ class NoRoomTest {
                 counters.begin(rank);
             }
             Files.write(directory.resolve("other"), new byte[(KIB - 20) * 1024]);
-            assertTrue(assertThrows(UncheckedIOException.class, () -> counters.begin(4)).getCause().getMessage().contains("No space left"));
+            assertTrue(assertThrows(UncheckedIOException.class, () -> counters.begin(4)).getCause().getMessage()
+                    .contains("No space left"));
             counters.begin(2); // a number that is taken again has its page
         }
     }

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(10)
 class RankSpanTest {
-    private final List<RankSpan> agents = List.of(new RankSpan(0, 3, 10), new RankSpan(3, 1, 10), new RankSpan(4, 6, 10));
+    private final List<RankSpan> agents =
+            List.of(new RankSpan(0, 3, 10), new RankSpan(3, 1, 10), new RankSpan(4, 6, 10));
 
     @Test
     void eachNumberIsOfOneAgent() {
@@ -31,7 +32,8 @@ class RankSpanTest {
                 assertEquals(place, span.place(span.number(place)));
             }
         }
-        assertEquals(List.of(4, 5, 6, 7, 8, 9, 14, 15), IntStream.range(0, 8).map(agents.get(2)::number).boxed().toList());
+        assertEquals(List.of(4, 5, 6, 7, 8, 9, 14, 15),
+                IntStream.range(0, 8).map(agents.get(2)::number).boxed().toList());
     }
 
     @Test

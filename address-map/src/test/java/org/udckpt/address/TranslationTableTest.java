@@ -23,7 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 class TranslationTableTest {
     private static final int CAPACITY = 128;
 
-    @TempDir Path directory;
+    @TempDir
+    Path directory;
 
     private static VerbsAddress address(int lid, int qpn) {
         return new VerbsAddress(lid, new Gid(0xfe80L << 48, lid & 0xff), qpn);
@@ -40,9 +41,11 @@ class TranslationTableTest {
         System.out.println("TranslationTableTest seed " + seed);
         Random random = new Random(seed);
         try (TranslationTable table = TranslationTable.create(directory.resolve("table"), CAPACITY, 3)) {
-            Process lookup = new ProcessBuilder(System.getProperty("udckpt.native") + "/virtualization/table_lookup", directory.toString())
+            Process lookup = new ProcessBuilder(System.getProperty("udckpt.native") + "/virtualization/table_lookup",
+                    directory.toString())
                     .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-            try (PrintWriter questions = new PrintWriter(lookup.outputWriter(), true); BufferedReader answers = lookup.inputReader()) {
+            try (PrintWriter questions = new PrintWriter(lookup.outputWriter(), true);
+                    BufferedReader answers = lookup.inputReader()) {
                 Map<Long, Endpoint> byVirtual = new HashMap<>();
                 Map<Long, Endpoint> byReal = new HashMap<>();
                 for (int round = 0; round < 4000; round++) {
@@ -50,7 +53,8 @@ class TranslationTableTest {
                     VerbsAddress asked = random(random);
                     Endpoint virtual = byVirtual.get(asked.key());
                     Endpoint real = byReal.get(asked.key());
-                    assertEquals(Optional.ofNullable(virtual), table.byVirtual(asked.lid(), asked.qpn()), "seed " + seed);
+                    assertEquals(Optional.ofNullable(virtual), table.byVirtual(asked.lid(), asked.qpn()),
+                            "seed " + seed);
                     assertEquals(Optional.ofNullable(real), table.byReal(asked.lid(), asked.qpn()), "seed " + seed);
                     questions.println("forward " + asked.lid() + " " + asked.qpn());
                     assertEquals(expected(virtual, table), answers.readLine(), "seed " + seed);
@@ -63,7 +67,8 @@ class TranslationTableTest {
         }
     }
 
-    private static void change(Random random, TranslationTable table, Map<Long, Endpoint> byVirtual, Map<Long, Endpoint> byReal) {
+    private static void change(Random random, TranslationTable table, Map<Long, Endpoint> byVirtual,
+            Map<Long, Endpoint> byReal) {
         VerbsAddress virtual = random(random);
         Endpoint before = byVirtual.remove(virtual.key());
         if (before != null) {
@@ -81,8 +86,9 @@ class TranslationTableTest {
     }
 
     private static String expected(Endpoint e, TranslationTable table) {
-        return e == null ? "none " + table.epoch() : "%d %d %d %d %d %d %d".formatted(e.rank(), e.virtual().lid(), e.virtual().qpn(),
-                e.real().lid(), e.real().qpn(), e.virtual().gid().bytes()[15], table.epoch());
+        return e == null ? "none " + table.epoch()
+                : "%d %d %d %d %d %d %d".formatted(e.rank(), e.virtual().lid(), e.virtual().qpn(),
+                        e.real().lid(), e.real().qpn(), e.virtual().gid().bytes()[15], table.epoch());
     }
 
     @Test
@@ -115,7 +121,8 @@ class TranslationTableTest {
     @Test
     void countersStartAtZeroForEachRank() throws IOException {
         Path path = directory.resolve("counters");
-        try (CountersFile made = CountersFile.create(path, RankSpan.all(1)); CountersFile read = CountersFile.open(path)) {
+        try (CountersFile made = CountersFile.create(path, RankSpan.all(1));
+                CountersFile read = CountersFile.open(path)) {
             assertEquals(List.of(), read.all());
             made.begin(2);
             assertEquals(List.of(made.of(0), made.of(1), made.of(2)), read.all());
@@ -126,7 +133,8 @@ class TranslationTableTest {
     @Test
     void countersOfASpanHaveNoRoomForRanksOfOtherAgents() throws IOException {
         Path path = directory.resolve("counters");
-        try (CountersFile made = CountersFile.create(path, new RankSpan(20_000, 4, 30_000)); CountersFile read = CountersFile.open(path)) {
+        try (CountersFile made = CountersFile.create(path, new RankSpan(20_000, 4, 30_000));
+                CountersFile read = CountersFile.open(path)) {
             made.begin(20_003);
             assertEquals(4, read.all().size());
             made.begin(50_000);

@@ -3,11 +3,11 @@ package org.udckpt.bench;
 import org.udckpt.bench.micro.MicroCommand;
 import org.udckpt.bench.model.ModelCommand;
 import org.udckpt.bench.report.ReportCommand;
-import org.udckpt.bench.run.RunCommand;
+import org.udckpt.bench.run.BenchRunCommand;
 import org.udckpt.bench.scale.ScaleCommand;
-import org.udckpt.job.report.ExitCode;
-import org.udckpt.job.report.Failure;
-import org.udckpt.job.report.Messages;
+import org.udckpt.support.report.ExitCode;
+import org.udckpt.support.report.Failure;
+import org.udckpt.support.report.Messages;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -15,8 +15,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code udckpt bench}: what is written in Java; other benchmarks are scripts (scripts/bench.sh). */
-@Command(name = "udckpt bench", mixinStandardHelpOptions = true, description = "Benchmarks, and what follows from them.",
-        subcommands = {RunCommand.class, ReportCommand.class, MicroCommand.class, ModelCommand.class, ScaleCommand.class})
+@Command(name = "udckpt bench", mixinStandardHelpOptions = true,
+        description = "Benchmarks, and what follows from them.",
+        subcommands = {BenchRunCommand.class, ReportCommand.class, MicroCommand.class, ModelCommand.class,
+                ScaleCommand.class})
 public final class Bench implements Runnable {
     @Spec
     private CommandSpec spec;
@@ -36,7 +38,8 @@ public final class Bench implements Runnable {
                     return failure.code().value();
                 })
                 .setParameterExceptionHandler((exception, _) -> {
-                    Messages.error(exception.getMessage() + "; see '" + exception.getCommandLine().getCommandSpec().qualifiedName() + " --help'", null);
+                    Messages.error(exception.getMessage() + "; see '"
+                            + exception.getCommandLine().getCommandSpec().qualifiedName() + " --help'", null);
                     return ExitCode.USAGE.value();
                 })
                 .execute(arguments);

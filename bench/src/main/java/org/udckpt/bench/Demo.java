@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.udckpt.bench.command.BenchFailure;
 import org.udckpt.bench.workload.Build;
 import org.udckpt.bench.workload.Mpi;
 import org.udckpt.bench.workload.Tolerance;
@@ -21,31 +22,41 @@ import picocli.CommandLine.Parameters;
 
 /** {@code udckpt demo}: shows the main job end to end, and fails when the answers are not equal. */
 @CommandLine.Command(name = "udckpt demo", mixinStandardHelpOptions = true,
-        description = "Runs a real MPI job over UD twice: through, and with checkpoint, kill and restart; compares the answers.")
+        description = "Runs a real MPI job over UD twice: through, and with checkpoint, kill and restart; compares "
+                + "the answers.")
 public final class Demo implements Callable<Integer> {
     private static final int FAILED = 1;
     private static final int USAGE = 64;
     /** What a demonstration leaves in its directory; nothing else there is touched. */
     private static final List<String> OWN = List.of("uninterrupted", "interrupted", "images", "images-through");
 
-    enum Subject { solve, nwchem }
+    enum Subject {
+        solve, nwchem
+    }
 
-    @Parameters(arity = "0..1", defaultValue = "solve", description = "solve (our stencil_cg) or nwchem (Debian's nwchem-mpich)")
+    @Parameters(arity = "0..1", defaultValue = "solve",
+            description = "solve (our stencil_cg) or nwchem (Debian's nwchem-mpich)")
     private Subject subject;
 
     @Option(names = "-n", description = "ranks; default 4 for solve, 2 for nwchem")
     private Integer ranks;
 
-    @Option(names = "--work", description = "where runs and images go; those of an earlier demonstration are removed (default: bench/work/demo)")
+    @Option(names = "--work",
+            description = "where runs and images go; those of an earlier demonstration are removed (default: "
+                    + "bench/work/demo)")
     private Path work;
 
-    @Option(names = "--ballast", defaultValue = "64", description = "solve: MiB of memory that each rank carries (default 64)")
+    @Option(names = "--ballast", defaultValue = "64",
+            description = "solve: MiB of memory that each rank carries (default 64)")
     private int ballast;
 
-    @Option(names = "--solves", defaultValue = "1000", description = "solve: how many solves of 50 iterations (default 1000)")
+    @Option(names = "--solves", defaultValue = "1000",
+            description = "solve: how many solves of 50 iterations (default 1000)")
     private int solves;
 
-    /** {@code Demo [solve|nwchem] [-n RANKS]}; exits with 1 when the demonstration fails, 64 for a wrong command line. */
+    /**
+     * {@code Demo [solve|nwchem] [-n RANKS]}; exits with 1 when the demonstration fails, 64 for a wrong command line.
+     */
     public static void main(String[] arguments) {
         CommandLine line = new CommandLine(new Demo()).setCaseInsensitiveEnumValuesAllowed(true);
         line.setExecutionExceptionHandler((exception, command, parsed) -> {
@@ -72,7 +83,7 @@ public final class Demo implements Callable<Integer> {
             };
             new Demonstration(root, directory, count, application, System.out).show();
             return 0;
-        } catch (DemoFailure e) {
+        } catch (BenchFailure e) {
             System.err.println("udckpt: the demonstration failed: " + e.getMessage());
             return FAILED;
         }
@@ -80,7 +91,8 @@ public final class Demo implements Callable<Integer> {
 
     private Application solve(Path root) {
         String program = root.resolve("native/target/cmake/programs/stencil_cg").toString();
-        List<String> command = List.of(program, "--grid", "16", "--solves", Integer.toString(solves), "--ballast", Integer.toString(ballast));
+        List<String> command = List.of(program, "--grid", "16", "--solves", Integer.toString(solves), "--ballast",
+                Integer.toString(ballast));
         return new Application("stencil_cg", command, Map.of(),
                 line -> line.startsWith("solve ") && line.contains(" iteration 50 "), Math.max(1, solves / 10),
                 line -> line.startsWith("solve ") || line.startsWith("checksum "), Tolerance.NONE);
@@ -90,9 +102,12 @@ public final class Demo implements Callable<Integer> {
     private static Application nwchem(Path root) throws IOException {
         Workload workload = Workloads.of(root).named(List.of("nwchem")).getFirst();
         Build build = workload.builds().get(Mpi.MPICH);
-        List<String> command = build.command().stream().map(word -> workload.inputs().contains(word) ? workload.directory().resolve(word).toString() : word).toList();
+        List<String> command = build.command().stream()
+                .map(word -> workload.inputs().contains(word) ? workload.directory().resolve(word).toString() : word)
+                .toList();
         return new Application(workload.name(), command, build.environment(),
-                line -> line.matches("\\s+\\d+\\s+-\\d+\\.\\d+\\s+\\S+\\s+\\S+\\s+\\d+\\.\\d+"), 2, // an iteration of the self-consistent field
+                // an iteration of the self-consistent field
+                line -> line.matches("\\s+\\d+\\s+-\\d+\\.\\d+\\s+\\S+\\s+\\S+\\s+\\d+\\.\\d+"), 2,
                 workload.answer().lines().orElseThrow().asMatchPredicate(), workload.answer().tolerance());
     }
 
@@ -111,7 +126,7 @@ public final class Demo implements Callable<Integer> {
                 throw new AccessDeniedException(directory.toString());
             }
         } catch (FileSystemException e) {
-            throw new DemoFailure(directory + " can not be written (" + e + "); choose another directory with --work");
+            throw new BenchFailure(directory + " can not be written (" + e + "); choose another directory with --work");
         }
     }
 
@@ -119,7 +134,8 @@ public final class Demo implements Callable<Integer> {
         try {
             Files.delete(path);
         } catch (IOException e) {
-            throw new DemoFailure("an earlier run can not be removed (" + e + "); choose another directory with --work");
+            throw new BenchFailure(
+                    "an earlier run can not be removed (" + e + "); choose another directory with --work");
         }
     }
 }

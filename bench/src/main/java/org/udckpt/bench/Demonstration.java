@@ -12,6 +12,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.udckpt.bench.command.BenchFailure;
+import org.udckpt.bench.command.Command;
+import org.udckpt.bench.command.JobStatus;
+import org.udckpt.bench.command.Remapping;
+import org.udckpt.bench.command.UdckptCommand;
 
 /** One application run twice: through, and with a checkpoint, {@code kill -9} of all ranks and a restart. */
 final class Demonstration {
@@ -33,7 +38,7 @@ final class Demonstration {
         this.out = out;
     }
 
-    /** @throws DemoFailure when the two answers differ, or on the way there */
+    /** @throws BenchFailure when the two answers differ, or on the way there */
     void show() throws IOException, InterruptedException {
         heading("1. " + application.name() + ", " + ranks + " ranks, uninterrupted");
         List<String> through = uninterrupted();
@@ -43,7 +48,7 @@ final class Demonstration {
     }
 
     private List<String> uninterrupted() throws IOException, InterruptedException {
-        Udckpt udckpt = in("uninterrupted");
+        UdckptCommand udckpt = in("uninterrupted");
         long start = System.nanoTime();
         try (Command run = udckpt.start(echo(), runArguments(jobName("through"), work.resolve("images-through")))) {
             List<String> lines = run.awaitSuccessWhileTalking(SILENCE);
@@ -54,33 +59,38 @@ final class Demonstration {
 
     /** Gives what the restarted job printed. */
     private List<String> interrupted() throws IOException, InterruptedException {
-        Udckpt udckpt = in("interrupted");
+        UdckptCommand udckpt = in("interrupted");
         Path images = work.resolve("images");
         String job = jobName("job");
         JobStatus before;
         String id;
         try (Command run = udckpt.start(echo(), runArguments(job, images))) {
             if (!run.output().awaitWhileTalking(application.progress(), application.checkpointAfter(), SILENCE)) {
-                throw new DemoFailure((run.isRunning() ? "the job has printed nothing for " + SILENCE.toSeconds() + " s: " : "the job ended before the checkpoint: ") + run.describe());
+                throw new BenchFailure(
+                        (run.isRunning() ? "the job has printed nothing for " + SILENCE.toSeconds() + " s: "
+                                : "the job ended before the checkpoint: ") + run.describe());
             }
             before = udckpt.status(job);
             id = udckpt.checkpoint(job);
             before.killRanks();
             int code = run.await(Duration.ofSeconds(60));
-            out.printf("   checkpoint %s taken; all %d ranks killed; udckpt run ended with exit code %d%n", id, before.ranks().size(), code);
+            out.printf("   checkpoint %s taken; all %d ranks killed; udckpt run ended with exit code %d%n", id,
+                    before.ranks().size(), code);
             if (code == 0) {
-                throw new DemoFailure("the job ended by itself before it could be killed: make it longer");
+                throw new BenchFailure("the job ended by itself before it could be killed: make it longer");
             }
         }
         return restart(udckpt, images, id, job, before);
     }
 
-    private List<String> restart(Udckpt udckpt, Path images, String id, String job, JobStatus before) throws IOException, InterruptedException {
+    private List<String> restart(UdckptCommand udckpt, Path images, String id, String job, JobStatus before)
+            throws IOException, InterruptedException {
         String restartedJob = job + "-again";
         long start = System.nanoTime();
-        try (Command restart = udckpt.start(echo(), List.of("restart", images.resolve(id).toString(), "--name", restartedJob))) {
+        try (Command restart =
+                udckpt.start(echo(), List.of("restart", images.resolve(id).toString(), "--name", restartedJob))) {
             if (!restart.output().await(line -> true, 1, SILENCE)) {
-                throw new DemoFailure("the restarted job printed nothing: " + restart.describe());
+                throw new BenchFailure("the restarted job printed nothing: " + restart.describe());
             }
             JobStatus after = udckpt.status(restartedJob);
             List<String> lines = restart.awaitSuccessWhileTalking(SILENCE);
@@ -93,15 +103,20 @@ final class Demonstration {
     }
 
     private void printCheckpoint(JsonNode checkpoint) {
-        out.printf("   checkpoint %s: state %s, %d ranks, %.1f MiB of memory, %.1f MiB stored, written in %.0f ms beside the job%n",
+        out.printf(
+                "   checkpoint %s: state %s, %d ranks, %.1f MiB of memory, %.1f MiB stored, written in %.0f ms beside "
+                        + "the job%n",
                 checkpoint.path("id").asText(), checkpoint.path("state").asText(), checkpoint.path("ranks").asInt(),
-                checkpoint.path("bytes").asLong() / MIB, checkpoint.path("stored_bytes").asLong() / MIB, checkpoint.path("write_ms").asDouble());
+                checkpoint.path("bytes").asLong() / MIB, checkpoint.path("stored_bytes").asLong() / MIB,
+                checkpoint.path("write_ms").asDouble());
         out.printf("   the job stood still for %.1f ms (the slowest rank), %.1f ms (median)%n",
-                checkpoint.path("stop_ms").path("max").asDouble(), checkpoint.path("stop_ms").path("median").asDouble());
+                checkpoint.path("stop_ms").path("max").asDouble(),
+                checkpoint.path("stop_ms").path("median").asDouble());
         Map<String, Double> phases = new LinkedHashMap<>(); // of a phase that is measured per rank: the slowest
-        checkpoint.path("phases").forEach(phase -> phases.merge(phase.path("phase").asText(), phase.path("ms").asDouble(), Math::max));
+        checkpoint.path("phases")
+                .forEach(phase -> phases.merge(phase.path("phase").asText(), phase.path("ms").asDouble(), Math::max));
         if (phases.isEmpty()) {
-            throw new DemoFailure("udckpt inspect names no phases: " + checkpoint);
+            throw new BenchFailure("udckpt inspect names no phases: " + checkpoint);
         }
         phases.forEach((phase, ms) -> out.printf("     %-10s %9.2f ms%n", phase, ms));
     }
@@ -112,7 +127,7 @@ final class Demonstration {
         List<String> expected = application.answerIn(through);
         List<String> got = application.answerIn(restarted);
         if (expected.isEmpty() || got.isEmpty()) {
-            throw new DemoFailure("no answer was printed: " + (expected.isEmpty() ? through : restarted));
+            throw new BenchFailure("no answer was printed: " + (expected.isEmpty() ? through : restarted));
         }
         out.println("   uninterrupted: " + expected.getLast());
         out.println("   restarted:     " + got.getLast());
@@ -122,7 +137,8 @@ final class Demonstration {
             same = application.sameAnswer(tail.get(i), got.get(i));
         }
         if (!same) {
-            throw new DemoFailure("the answers differ; the last " + got.size() + " lines should be\n" + expected + "\nand are\n" + got);
+            throw new BenchFailure("the answers differ; the last " + got.size() + " lines should be\n" + expected
+                    + "\nand are\n" + got);
         }
         out.printf("   equal %s: the restarted run's %d lines are the end of the uninterrupted one's %d%n",
                 tail.equals(got) ? "bit for bit" : "within " + application.tolerance(), got.size(), expected.size());
@@ -137,9 +153,9 @@ final class Demonstration {
         return words;
     }
 
-    private Udckpt in(String directory) throws IOException {
+    private UdckptCommand in(String directory) throws IOException {
         Path cwd = Files.createDirectories(work.resolve(directory));
-        return new Udckpt(root, cwd, application.environment());
+        return new UdckptCommand(root, cwd, application.environment());
     }
 
     private String jobName(String suffix) {

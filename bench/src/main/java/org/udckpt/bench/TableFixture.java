@@ -30,25 +30,32 @@ public final class TableFixture {
         fill(first, first, ranks, pairs, ranksOfHost);
         byte[] image = AddressMapFile.write(first);
         StringBuilder keys = new StringBuilder();
-        first.endpoints().forEach(e -> keys.append(e.virtual().lid()).append(' ').append(e.virtual().qpn()).append('\n'));
+        first.endpoints()
+                .forEach(e -> keys.append(e.virtual().lid()).append(' ').append(e.virtual().qpn()).append('\n'));
         Files.writeString(directory.resolve("keys"), keys);
 
         // A restart has read other tables of the image by then: Arrow's own start is not part of this.
         AddressMapFile.read(AddressMapFile.write(new AddressMap()));
         long start = System.nanoTime();
-        AddressMap next = AddressMapFile.read(image).nextLife();
+        AddressMap next = AddressMapFile.read(image).nextIncarnation();
         long read = System.nanoTime();
         fill(next, first, ranks, pairs, ranksOfHost);
         long registered = System.nanoTime();
-        try (TranslationTable table = TranslationTable.create(directory.resolve("table"), ranks * pairs, next.generation())) {
+        try (TranslationTable table =
+                TranslationTable.create(directory.resolve("table"), ranks * pairs, next.generation())) {
             table.putAll(next);
             long loaded = System.nanoTime();
-            System.out.printf("%d ranks x %d queue pairs: image read %.1f ms, addresses given %.1f ms, table loaded %.1f ms%n", ranks, pairs,
+            System.out.printf(
+                    "%d ranks x %d queue pairs: image read %.1f ms, addresses given %.1f ms, table loaded %.1f ms%n",
+                    ranks, pairs,
                     (read - start) / 1e6, (registered - read) / 1e6, (loaded - registered) / 1e6);
         }
     }
 
-    /** Each rank's queue pairs, at the addresses of this life's hosts; the virtual ones are those of the first life. */
+    /**
+     * Each rank's queue pairs, at the addresses of this incarnation's hosts; the virtual ones are those of the first
+     * incarnation.
+     */
     private static void fill(AddressMap map, AddressMap virtual, int ranks, int pairs, int ranksOfHost) {
         Endpoint[] known = map == virtual ? null : virtual.endpoints().toArray(Endpoint[]::new);
         HostAddress host = null;

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.bench.command.Command;
 
 /** The demonstration that the README promises, as a user starts it, with two ranks and less to carry. */
 class DemoTest {
@@ -22,7 +23,8 @@ class DemoTest {
     @Timeout(value = 1800, unit = TimeUnit.SECONDS)
     void showsTheSameAnswerOnOtherAddresses() throws Exception {
         String script = Path.of(System.getProperty("udckpt.root")).resolve("udckpt").toString();
-        List<String> words = List.of(script, "demo", "-n", "2", "--ballast", "8", "--work", directory.resolve("work").toString());
+        List<String> words =
+                List.of(script, "demo", "-n", "2", "--ballast", "8", "--work", directory.resolve("work").toString());
         try (Command demo = Command.start(directory, Map.of(), line -> {}, words)) {
             int code = demo.await(Duration.ofSeconds(1780));
             assertEquals(0, code, demo::describe);

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
-import org.udckpt.bench.JobStatus.Address;
+import org.udckpt.bench.command.JobStatus;
+import org.udckpt.bench.command.JobStatus.Address;
 
 /**
  * The main job under the real command: messages, collectives and one-sided operations whose every value
@@ -67,7 +68,8 @@ class MpiStressTest {
     @Test
     @Timeout(value = 480, unit = TimeUnit.SECONDS)
     void twoPerCentOfTheDatagramsAreLost() throws Exception {
-        Map<String, String> loss = Map.of("UDCKPT_SOFT_LOSS", "2", "UDCKPT_SOFT_SEED", Long.toString(SEED & 0x7fffffff));
+        Map<String, String> loss =
+                Map.of("UDCKPT_SOFT_LOSS", "2", "UDCKPT_SOFT_SEED", Long.toString(SEED & 0x7fffffff));
         try (var stress = new Stress(directory, "stress-loss", SEED, loss)) {
             stress.start();
             for (int i = 0; i < 5; i++) {

@@ -12,22 +12,27 @@ import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.udckpt.bench.command.JobStatus;
 
-/** MPI over reliable connections under the real command: checkpoints, kills, restarts; every value is checked by the program. */
+/**
+ * MPI over reliable connections under the real command: checkpoints, kills, restarts; every value is checked by the
+ * program.
+ */
 class RcStressTest {
     private static final long SEED = Long.getLong("udckpt.seed", System.nanoTime());
 
     @TempDir(cleanup = CleanupMode.ON_SUCCESS)
     Path directory;
 
-    /** With the device borrowing the translation, and as over a device that gives memory other keys in each life. */
+    /** On the fused path, and on the generic one, as over a device that gives memory other keys in each incarnation. */
     @ParameterizedTest
-    @CsvSource({"1,1", "0,0"})
+    @CsvSource({"fused,1", "generic,0"})
     @Timeout(value = 480, unit = TimeUnit.SECONDS)
-    void checkpointsKillsAndRestarts(String lending, String loss) throws Exception {
-        Map<String, String> environment = new HashMap<>(Map.of("UCX_TLS", "rc_v,self", "UDCKPT_LENDING", lending,
+    void checkpointsKillsAndRestarts(String dataPath, String loss) throws Exception {
+        Map<String, String> environment = new HashMap<>(Map.of("UCX_TLS", "rc_v,self", "UDCKPT_DATA_PATH", dataPath,
                 "UDCKPT_SOFT_SEED", Long.toString(SEED & 0x7fffffff)));
-        if (!loss.equals("0")) environment.put("UDCKPT_SOFT_LOSS", loss);
+        if (!loss.equals("0"))
+            environment.put("UDCKPT_SOFT_LOSS", loss);
         try (var stress = new Stress(directory, "rc-stress", SEED, environment)) {
             stress.start();
             stress.goOn(1);

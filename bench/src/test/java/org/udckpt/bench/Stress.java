@@ -12,19 +12,22 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.udckpt.bench.command.Command;
+import org.udckpt.bench.command.JobStatus;
+import org.udckpt.bench.command.UdckptCommand;
 
-/** One mpi_stress job of four ranks on two simulated hosts, through all its lives. */
+/** One mpi_stress job of four ranks on two simulated hosts, through all its incarnations. */
 final class Stress implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private final Udckpt udckpt;
+    private final UdckptCommand udckpt;
     private final Path images;
     private final Path finishFile;
     private final String name;
     private final Random random;
-    private Command life;
+    private Command run;
     private String job;
-    private int lives;
-    private JobStatus seen; // in this life; who the ranks are does not change
+    private int incarnations;
+    private JobStatus seen; // in this incarnation; who the ranks are does not change
 
     Stress(Path directory, String name, long seed, Map<String, String> environment) throws IOException {
         this.name = name + "-" + ProcessHandle.current().pid();
@@ -32,29 +35,34 @@ final class Stress implements AutoCloseable {
         images = directory.resolve("images");
         finishFile = directory.resolve("finish");
         Map<String, String> all = new HashMap<>(environment);
-        all.putIfAbsent("UCX_UD_VERBS_RX_QUEUE_LEN", "512"); // a small image: how much memory there is to write is not what is looked at
-        udckpt = new Udckpt(Path.of(System.getProperty("udckpt.root")), Files.createDirectories(directory.resolve("cwd")), all);
+        // a small image: how much memory there is to write is not what is looked at
+        all.putIfAbsent("UCX_UD_VERBS_RX_QUEUE_LEN", "512");
+        udckpt = new UdckptCommand(Path.of(System.getProperty("udckpt.root")),
+                Files.createDirectories(directory.resolve("cwd")), all);
         System.out.println(name + ": seed " + seed);
     }
 
     void start() throws IOException {
         job = name;
-        var words = new ArrayList<>(List.of("run", "-n", "4", "--hosts", "a:2,b:2", "--name", job, "--dir", images.toString(), "--"));
-        words.addAll(List.of(udckpt.program("mpi_stress").toString(), "--progress", "1", "--finish-file", finishFile.toString()));
-        life = udckpt.start(line -> {}, words);
+        var words = new ArrayList<>(
+                List.of("run", "-n", "4", "--hosts", "a:2,b:2", "--name", job, "--dir", images.toString(), "--"));
+        words.addAll(List.of(udckpt.program("mpi_stress").toString(), "--progress", "1", "--finish-file",
+                finishFile.toString()));
+        run = udckpt.start(line -> {}, words);
     }
 
     /** Lets the job do some iterations, then waits up to half a second more. */
     void goOn(int iterations) throws InterruptedException {
         int until = progress() + iterations;
-        if (!life.output().await(line -> line.startsWith("iteration "), until, LIMIT)) {
-            throw new AssertionError("life " + lives + " of the job stands still or ended after " + progress() + " iterations: " + life.describe());
+        if (!run.output().await(line -> line.startsWith("iteration "), until, LIMIT)) {
+            throw new AssertionError("incarnation " + incarnations + " of the job stands still or ended after "
+                    + progress() + " iterations: " + run.describe());
         }
         Thread.sleep(random.nextInt(500));
     }
 
     private int progress() {
-        return (int) life.output().lines().stream().filter(line -> line.startsWith("iteration ")).count();
+        return (int) run.output().lines().stream().filter(line -> line.startsWith("iteration ")).count();
     }
 
     String checkpoint() throws IOException, InterruptedException {
@@ -69,26 +77,26 @@ final class Stress implements AutoCloseable {
     void killAndRestart(String id) throws IOException, InterruptedException {
         (seen != null ? seen : status()).killRanks();
         seen = null;
-        assertTrue(life.await(LIMIT) != 0, () -> "a killed job can not end with 0: " + life.describe());
-        lives++;
-        job = name + "-" + lives;
-        life = udckpt.start(line -> {}, List.of("restart", images.resolve(id).toString(), "--name", job));
+        assertTrue(run.await(LIMIT) != 0, () -> "a killed job can not end with 0: " + run.describe());
+        incarnations++;
+        job = name + "-" + incarnations;
+        run = udckpt.start(line -> {}, List.of("restart", images.resolve(id).toString(), "--name", job));
     }
 
-    /** Tells the job to end; every value that any rank received in this life has to be right. */
+    /** Tells the job to end; every value that any rank received in this incarnation has to be right. */
     void finish() throws IOException, InterruptedException {
         Files.createFile(finishFile);
-        int code = life.await(LIMIT);
-        assertEquals(0, code, life::describe);
-        String last = life.output().allLines().getLast();
-        assertTrue(last.startsWith("PASS 4 ranks"), life::describe);
+        int code = run.await(LIMIT);
+        assertEquals(0, code, run::describe);
+        String last = run.output().allLines().getLast();
+        assertTrue(last.startsWith("PASS 4 ranks"), run::describe);
         System.out.println(name + ": " + last);
     }
 
     @Override
     public void close() {
-        if (life != null) {
-            life.close();
+        if (run != null) {
+            run.close();
         }
     }
 }

@@ -93,7 +93,8 @@ public abstract sealed class ImageError extends IOException {
 
         /** @param cause names it, and the way out */
         public Untrusted(Path file, UntrustedPath cause) {
-            super(file, -1, cause.getMessage() + (cause.allowable() ? ", or allow a directory of a group with --shared-dir" : ""), cause);
+            super(file, -1, cause.getMessage() + (cause.allowable() ? ", or allow group-writable directories with "
+                    + "--shared-dir" : ""), cause);
         }
     }
 
@@ -111,7 +112,8 @@ public abstract sealed class ImageError extends IOException {
         private static final long serialVersionUID = 1L;
 
         public NoSpace(Path file, long offset, Throwable cause) {
-            super(file, offset, "no space left on the file system; free some, lower --keep, or name another --dir", cause);
+            super(file, offset, "no space left on the file system; free some, lower --keep, or give another --dir",
+                    cause);
         }
     }
 }

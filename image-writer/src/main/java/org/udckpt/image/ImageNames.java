@@ -20,13 +20,14 @@ public final class ImageNames {
     /** With what all files of the whole job begin. */
     public static final String JOB = "job.";
     /** Names that a manifest may list: no separators, no way out of the directory. */
-    public static final Pattern FILE = Pattern.compile("(?:node-\\d{4,9}|job)\\.[a-z][a-z0-9-]{0,63}(?:\\.arrow(?:\\.aes)?)?");
+    public static final Pattern FILE =
+            Pattern.compile("(?:node-\\d{4,9}|job)\\.[a-z][a-z0-9-]{0,63}(?:\\.arrow(?:\\.aes)?)?");
     static final Pattern TABLE = Pattern.compile("[a-z][a-z0-9-]{0,63}");
     /** The highest number that a checkpoint can have. */
     public static final long LAST_ID = 999_999_999_999_999_999L;
     private static final Pattern DIRECTORY = Pattern.compile("ckpt-(\\d{4,18})");
 
-    private ImageNames() { }
+    private ImageNames() {}
 
     public static String directory(long id) {
         return String.format("ckpt-%04d", id);

@@ -45,7 +45,8 @@ class EncryptionTest {
         Path parent = Files.createTempDirectory(temp, "c");
         try (CheckpointWriter writer = CheckpointWriter.create(parent, options)) {
             Images.fill(writer, List.of(process));
-            writer.table("secret", Images.Named.class, List.of(new Images.Named(1, new String(needle, StandardCharsets.US_ASCII))));
+            writer.table("secret", Images.Named.class,
+                    List.of(new Images.Named(1, new String(needle, StandardCharsets.US_ASCII))));
             writer.commit(Images.INFO);
         }
         Images.assertHolds(parent.resolve("ckpt-0001"), List.of(process));
@@ -85,7 +86,8 @@ class EncryptionTest {
         for (Manifest.FileEntry entry : first.files()) {
             if (entry.sha256() != null) {
                 assertTrue(entry.name().endsWith(".arrow.aes"), entry.name());
-                nonces.add(ByteBuffer.wrap(Files.readAllBytes(parent.resolve("ckpt-0001").resolve(entry.name())), 0, ImageCipher.NONCE_BYTES));
+                nonces.add(ByteBuffer.wrap(Files.readAllBytes(parent.resolve("ckpt-0001").resolve(entry.name())), 0,
+                        ImageCipher.NONCE_BYTES));
                 sealed++;
             }
         }

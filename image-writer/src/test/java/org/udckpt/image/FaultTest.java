@@ -79,11 +79,13 @@ class FaultTest {
         forEveryCall(FaultyStorage.Fault.TEAR, this::onlyTheOldOneIsThere);
     }
 
-    private void onlyTheOldOneIsThere(Path parent, FaultyStorage io, IOException error, String where) throws IOException {
+    private void onlyTheOldOneIsThere(Path parent, FaultyStorage io, IOException error, String where)
+            throws IOException {
         Catalogue catalogue = new Catalogue(parent, Images.SECRET_KEY);
         List<Catalogue.Entry> entries = catalogue.list();
         // Failures of the removal itself, and of a close after the commit, are reported and leave what is listed.
-        boolean removalFailed = io.log().stream().anyMatch(call -> call.startsWith("delete") && !call.contains("sequence"));
+        boolean removalFailed =
+                io.log().stream().anyMatch(call -> call.startsWith("delete") && !call.contains("sequence"));
         Catalogue.Entry newest = catalogue.newestComplete().orElseThrow();
         assertEquals(form.old, newest.id(), where);
         theOldOnesAreWhole(parent);
@@ -120,7 +122,7 @@ class FaultTest {
     private static void assertWhole(Path checkpoint, List<FakeProcess> memory) throws IOException {
         Images.assertHolds(checkpoint, memory);
         try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.SECRET_KEY)) {
-            reader.verify((_, _) -> { });
+            reader.verify((_, _) -> {});
         }
     }
 

@@ -18,9 +18,10 @@ class FileErrorsTest {
         assertEquals("/x: not a directory", FileErrors.text(new NotDirectoryException("/x")));
         assertEquals("/x: permission denied", FileErrors.text(new AccessDeniedException("/x")));
         assertEquals("/x: no such file or directory", FileErrors.text(new NoSuchFileException("/x")));
-        assertEquals("/x -> /y: it is already there", FileErrors.text(new FileAlreadyExistsException("/x", "/y", null)));
+        assertEquals("/x -> /y: it exists already", FileErrors.text(new FileAlreadyExistsException("/x", "/y", null)));
         assertEquals("/x: FileSystemException", FileErrors.text(new FileSystemException("/x")));
-        assertEquals("/x: Stale file handle", FileErrors.text(new FileSystemException("/x", null, "Stale file handle")));
+        assertEquals("/x: Stale file handle",
+                FileErrors.text(new FileSystemException("/x", null, "Stale file handle")));
         assertEquals("torn", FileErrors.text(new IOException("torn")));
         assertEquals("IOException", FileErrors.text(new IOException()));
     }

@@ -38,7 +38,8 @@ class FullDiskTest {
     }
 
     private static int run(String... command) throws Exception {
-        return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+        return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start().waitFor();
     }
 
     @Test
@@ -51,7 +52,8 @@ class FullDiskTest {
         new Random(3).nextBytes(memory);
         large.memory.clear();
         large.memory.put(0x1000L, memory);
-        ImageError.NoSpace error = assertThrows(ImageError.NoSpace.class, () -> Images.write(parent, Images.options(), List.of(large)));
+        ImageError.NoSpace error =
+                assertThrows(ImageError.NoSpace.class, () -> Images.write(parent, Images.options(), List.of(large)));
         assertTrue(error.file().getFileName().toString().startsWith("node-0000.stripe-"), error.getMessage());
         Catalogue catalogue = new Catalogue(parent, Images.KEY);
         assertEquals(List.of(1L), catalogue.list().stream().map(Catalogue.Entry::id).toList());

@@ -3,4 +3,4 @@ package org.udckpt.image;
 import org.udckpt.fuzz.FuzzInputs;
 
 /** Of this module. */
-class FuzzInputsTest extends FuzzInputs { }
+class FuzzInputsTest extends FuzzInputs {}

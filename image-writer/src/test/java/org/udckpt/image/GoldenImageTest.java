@@ -28,18 +28,18 @@ import org.udckpt.image.write.PhaseTime;
 import org.udckpt.image.write.WriterOptions;
 
 /**
- * Images as each version of the format was first written, kept in the resources: whatever changes, they must stay readable, or
- * the format's version must. {@link #main} makes those of the present version: a whole one, one that holds what changed since,
- * compressed, an encrypted one, and one with digests.
+ * Images as each version of the format was first written, kept in the resources: whatever changes, they must stay
+ * readable, or the format's version must. {@link #main} makes those of the present version: a whole one, one that holds
+ * what changed since, compressed, an encrypted one, and one with digests.
  */
 @Timeout(90)
 class GoldenImageTest {
-    record Everything(int i, long l, boolean b, String s, byte[] bytes, int[] ints, long[] longs, Phase phase) { }
+    record Everything(int i, long l, boolean b, String s, byte[] bytes, int[] ints, long[] longs, Phase phase) {}
 
     sealed interface Thing {
-        record Pipe(long id, byte[] content) implements Thing { }
+        record Pipe(long id, byte[] content) implements Thing {}
 
-        record Counter(long id, int value) implements Thing { }
+        record Counter(long id, int value) implements Thing {}
     }
 
     private static final List<Thing> THINGS = List.of(new Thing.Counter(1, 42), new Thing.Counter(2, -1));
@@ -50,7 +50,8 @@ class GoldenImageTest {
     private Path golden(int version, int checkpoint) throws Exception {
         for (int id = 1; id <= checkpoint; id++) {
             Path copy = Files.createDirectory(temp.resolve(ImageNames.directory(id)));
-            var manifest = GoldenImageTest.class.getResource("/golden-v" + version + "/" + ImageNames.directory(id) + "/manifest");
+            var manifest = GoldenImageTest.class
+                    .getResource("/golden-v" + version + "/" + ImageNames.directory(id) + "/manifest");
             assertNotNull(manifest, "the golden image is not among the resources");
             try (var files = Files.list(Path.of(manifest.toURI()).getParent())) {
                 for (Path file : files.toList()) {
@@ -65,7 +66,7 @@ class GoldenImageTest {
     @CsvSource({"1, 1", "2, 1", "2, 2", "2, 3", "3, 1", "3, 2", "3, 3", "3, 4"})
     void everyVersionIsStillRead(int version, int checkpoint) throws Exception {
         try (CheckpointReader reader = CheckpointReader.open(golden(version, checkpoint), Images.SECRET_KEY)) {
-            reader.verify((_, _) -> { });
+            reader.verify((_, _) -> {});
             Manifest manifest = reader.manifest();
             assertEquals(version, manifest.version());
             assertEquals(checkpoint == 2, !manifest.bases().isEmpty());
@@ -76,9 +77,9 @@ class GoldenImageTest {
             assertEquals(3, manifest.stopMaxNanos());
             Everything row = reader.table("everything", Everything.class).getFirst();
             assertEquals("1 -2 true \u00fc RESUME", row.i + " " + row.l + " " + row.b + " " + row.s + " " + row.phase);
-            assertArrayEquals(new byte[] {1, 2}, row.bytes);
-            assertArrayEquals(new int[] {3}, row.ints);
-            assertArrayEquals(new long[] {4, 5}, row.longs);
+            assertArrayEquals(new byte[]{1, 2}, row.bytes);
+            assertArrayEquals(new int[]{3}, row.ints);
+            assertArrayEquals(new long[]{4, 5}, row.longs);
             assertEquals(THINGS, reader.table("things", Thing.class));
             for (int node = 0; node < 2; node++) {
                 byte[] memory = new byte[8 * Range.PAGE];
@@ -114,7 +115,8 @@ class GoldenImageTest {
         write(Path.of(args[0]), options.withForm(ImageForm.PLAIN.withIntegrity(Manifest.Integrity.SHA256)), null, 4);
     }
 
-    private static History write(Path parent, WriterOptions options, History previous, int checkpoint) throws IOException {
+    private static History write(Path parent, WriterOptions options, History previous, int checkpoint)
+            throws IOException {
         try (CheckpointWriter writer = CheckpointWriter.create(parent, options, previous)) {
             for (int i = 0; i < 2; i++) {
                 byte[] memory = memory(i, checkpoint);
@@ -125,10 +127,12 @@ class GoldenImageTest {
                 });
                 node.table("things", Thing.class, List.of(THINGS.get(i)));
             }
-            writer.table("everything", Everything.class, List.of(new Everything(1, -2, true, "\u00fc", new byte[] {1, 2},
-                    new int[] {3}, new long[] {4, 5}, Phase.RESUME)));
-            writer.statistics(List.of(new PhaseTime(0, Phase.SUSPEND, 1), new PhaseTime(0, Phase.RESUME, 2), new PhaseTime(1, Phase.DRAIN, 2)));
-            writer.commit(new CheckpointInfo(2, Instant.parse("2026-11-21T00:00:00Z"), "x86_64", Map.of("job", "golden")));
+            writer.table("everything", Everything.class, List.of(new Everything(1, -2, true, "\u00fc", new byte[]{1, 2},
+                    new int[]{3}, new long[]{4, 5}, Phase.RESUME)));
+            writer.statistics(List.of(new PhaseTime(0, Phase.SUSPEND, 1), new PhaseTime(0, Phase.RESUME, 2),
+                    new PhaseTime(1, Phase.DRAIN, 2)));
+            writer.commit(
+                    new CheckpointInfo(2, Instant.parse("2026-11-21T00:00:00Z"), "x86_64", Map.of("job", "golden")));
             return writer.history();
         }
     }

@@ -31,13 +31,15 @@ import org.udckpt.image.write.ImageForm;
 import org.udckpt.image.write.WriterOptions;
 
 /**
- * Images whose seal is right and whose tables say what no writer says: made by a writer gone wrong, or by who has the key. They end
- * in an {@link ImageError} or are read, never in another exception, a hang, or memory for a length that nobody has checked.
+ * Images whose seal is right and whose tables say what no writer says: made by a writer gone wrong, or by who has the
+ * key. They end in an {@link ImageError} or are read, never in another exception, a hang, or memory for a length that
+ * nobody has checked.
  */
 @Timeout(240)
 class ImageFuzzTest {
-    private static final long[] ODD = {0, 1, -1, 4095, 4096, -4096, 1 << 20, (1 << 20) + 4096, Integer.MAX_VALUE, Integer.MIN_VALUE, 1L << 32,
-        1L << 40, Long.MAX_VALUE, Long.MAX_VALUE & -4096, Long.MIN_VALUE};
+    private static final long[] ODD =
+            {0, 1, -1, 4095, 4096, -4096, 1 << 20, (1 << 20) + 4096, Integer.MAX_VALUE, Integer.MIN_VALUE, 1L << 32,
+                    1L << 40, Long.MAX_VALUE, Long.MAX_VALUE & -4096, Long.MIN_VALUE};
     @TempDir
     Path temp;
     private Path target;
@@ -75,9 +77,11 @@ class ImageFuzzTest {
         int refused = 0;
         for (int i = 0; i < 1500; i++) {
             if (random.nextBoolean()) {
-                replace("node-0000.blocks.arrow", RecordTable.of(Block.class).encode(damaged(blocks, random, ImageFuzzTest::block)));
+                replace("node-0000.blocks.arrow",
+                        RecordTable.of(Block.class).encode(damaged(blocks, random, ImageFuzzTest::block)));
             } else {
-                replace("node-0000.chunks.arrow", RecordTable.of(Chunk.class).encode(damaged(chunks, random, ImageFuzzTest::chunk)));
+                replace("node-0000.chunks.arrow",
+                        RecordTable.of(Chunk.class).encode(damaged(chunks, random, ImageFuzzTest::chunk)));
             }
             refused += isRefused() ? 1 : 0;
             for (var file : good.entrySet()) {
@@ -121,26 +125,39 @@ class ImageFuzzTest {
     private static Block block(Block b, Random random) {
         long odd = odd(random, b.length());
         return switch (random.nextInt(8)) {
-            case 0 -> new Block((int) odd, b.offset(), b.length(), b.packed(), b.codec(), b.checksum(), b.digest(), b.seal());
-            case 1 -> new Block(b.stripe(), odd(random, b.offset()), b.length(), b.packed(), b.codec(), b.checksum(), b.digest(), b.seal());
-            case 2 -> new Block(b.stripe(), b.offset(), (int) odd, b.packed(), b.codec(), b.checksum(), b.digest(), b.seal());
-            case 3 -> new Block(b.stripe(), b.offset(), b.length(), (int) odd(random, b.packed()), b.codec(), b.checksum(), b.digest(), b.seal());
-            case 4 -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), random.nextBoolean() ? null : b.codec() == Codec.RAW ? Codec.ZSTD : Codec.RAW,
+            case 0 -> new Block((int) odd, b.offset(), b.length(), b.packed(), b.codec(), b.checksum(), b.digest(),
+                    b.seal());
+            case 1 -> new Block(b.stripe(), odd(random, b.offset()), b.length(), b.packed(), b.codec(), b.checksum(),
+                    b.digest(), b.seal());
+            case 2 -> new Block(b.stripe(), b.offset(), (int) odd, b.packed(), b.codec(), b.checksum(), b.digest(),
+                    b.seal());
+            case 3 -> new Block(b.stripe(), b.offset(), b.length(), (int) odd(random, b.packed()), b.codec(),
+                    b.checksum(), b.digest(), b.seal());
+            case 4 -> new Block(b.stripe(), b.offset(), b.length(), b.packed(),
+                    random.nextBoolean() ? null : b.codec() == Codec.RAW ? Codec.ZSTD : Codec.RAW,
                     b.checksum(), b.digest(), b.seal());
             case 5 -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), odd, b.digest(), b.seal());
-            case 6 -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), b.checksum(), random.nextBoolean() ? null : new byte[random.nextInt(40)], b.seal());
-            default -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), b.checksum(), b.digest(), new byte[random.nextInt(40)]);
+            case 6 -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), b.checksum(),
+                    random.nextBoolean() ? null : new byte[random.nextInt(40)], b.seal());
+            default -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), b.checksum(), b.digest(),
+                    new byte[random.nextInt(40)]);
         };
     }
 
     private static Chunk chunk(Chunk c, Random random) {
         return switch (random.nextInt(7)) {
-            case 0 -> new Chunk((int) odd(random, c.process()), c.address(), c.length(), c.checkpoint(), c.block(), c.within(), c.kind());
-            case 1 -> new Chunk(c.process(), odd(random, c.address()), c.length(), c.checkpoint(), c.block(), c.within(), c.kind());
-            case 2 -> new Chunk(c.process(), c.address(), odd(random, c.length()), c.checkpoint(), c.block(), c.within(), c.kind());
-            case 3 -> new Chunk(c.process(), c.address(), c.length(), random.nextInt(4), c.block(), c.within(), c.kind());
-            case 4 -> new Chunk(c.process(), c.address(), c.length(), c.checkpoint(), (int) odd(random, c.block()), c.within(), c.kind());
-            case 5 -> new Chunk(c.process(), c.address(), c.length(), c.checkpoint(), c.block(), (int) odd(random, c.within()), c.kind());
+            case 0 -> new Chunk((int) odd(random, c.process()), c.address(), c.length(), c.checkpoint(), c.block(),
+                    c.within(), c.kind());
+            case 1 -> new Chunk(c.process(), odd(random, c.address()), c.length(), c.checkpoint(), c.block(),
+                    c.within(), c.kind());
+            case 2 -> new Chunk(c.process(), c.address(), odd(random, c.length()), c.checkpoint(), c.block(),
+                    c.within(), c.kind());
+            case 3 -> new Chunk(c.process(), c.address(), c.length(), random.nextInt(4), c.block(), c.within(),
+                    c.kind());
+            case 4 -> new Chunk(c.process(), c.address(), c.length(), c.checkpoint(), (int) odd(random, c.block()),
+                    c.within(), c.kind());
+            case 5 -> new Chunk(c.process(), c.address(), c.length(), c.checkpoint(), c.block(),
+                    (int) odd(random, c.within()), c.kind());
             default -> new Chunk(c.process(), c.address(), c.length(), c.checkpoint(), c.block(), c.within(),
                     random.nextBoolean() ? null : c.kind() == Chunk.Kind.DATA ? Chunk.Kind.ZERO : Chunk.Kind.DATA);
         };
@@ -151,9 +168,12 @@ class ImageFuzzTest {
         Files.write(target.resolve(name), content);
         Path manifest = target.resolve("manifest");
         String text = Files.readString(manifest, StandardCharsets.US_ASCII);
-        String body = text.substring(0, text.lastIndexOf("mac ")).replaceFirst("file " + name + " \\d+ sha256 [0-9a-f]{64}",
-                "file " + name + " " + content.length + " sha256 " + HexFormat.of().formatHex(ImageKey.sha256(content)));
-        Files.writeString(manifest, body + "mac " + HexFormat.of().formatHex(Images.KEY.mac(body.getBytes(StandardCharsets.US_ASCII))) + "\n");
+        String body =
+                text.substring(0, text.lastIndexOf("mac ")).replaceFirst("file " + name + " \\d+ sha256 [0-9a-f]{64}",
+                        "file " + name + " " + content.length + " sha256 "
+                                + HexFormat.of().formatHex(ImageKey.sha256(content)));
+        Files.writeString(manifest, body + "mac "
+                + HexFormat.of().formatHex(Images.KEY.mac(body.getBytes(StandardCharsets.US_ASCII))) + "\n");
     }
 
     /** Verifies it, and reads both ends of all memory that it says it has. */
@@ -167,7 +187,7 @@ class ImageFuzzTest {
                     memory.read(range.end() - Range.PAGE, page);
                 }
             }
-            reader.verify((_, _) -> { });
+            reader.verify((_, _) -> {});
             return false;
         } catch (ImageError e) {
             return true;

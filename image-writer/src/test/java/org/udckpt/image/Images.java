@@ -20,15 +20,17 @@ import org.udckpt.image.write.WriterOptions;
 
 /** Small checkpoints for tests. */
 public final class Images {
-    public static final ImageKey KEY = ImageKey.of("0123456789abcdef0123456789abcdef".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+    public static final ImageKey KEY =
+            ImageKey.of("0123456789abcdef0123456789abcdef".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
     /** The same, for encrypted images. */
-    static final ImageKey SECRET_KEY = KEY.with(EncryptionSecret.of("a secret of thirty-two bytes ...".getBytes(java.nio.charset.StandardCharsets.US_ASCII)));
+    static final ImageKey SECRET_KEY = KEY.with(EncryptionSecret
+            .of("a secret of thirty-two bytes ...".getBytes(java.nio.charset.StandardCharsets.US_ASCII)));
     public static final CheckpointInfo INFO = new CheckpointInfo(2, Instant.parse("2026-11-21T01:02:03.5Z"), "x86_64",
             Map.of("job", "cg 4 ranks", "empty", "", "odd", "100% \u00fc\n"));
 
-    record Named(int id, String name) { }
+    record Named(int id, String name) {}
 
-    private Images() { }
+    private Images() {}
 
     public static long seed(String test) {
         long seed = Long.getLong("udckpt.seed", System.nanoTime());
@@ -41,14 +43,18 @@ public final class Images {
     }
 
     public static List<FakeProcess> processes(Random random, int count) {
-        return java.util.stream.IntStream.range(0, count).mapToObj(i -> new FakeProcess(100 + i, random, 1 + random.nextInt(30), 40)).toList();
+        return java.util.stream.IntStream.range(0, count)
+                .mapToObj(i -> new FakeProcess(100 + i, random, 1 + random.nextInt(30), 40)).toList();
     }
 
     public static WriterOptions encrypted() {
         return WriterOptions.of(SECRET_KEY).withBufferBytes(4 << 20);
     }
 
-    /** As {@link #options}, compressed, encrypted, checked as chance has it; all that it writes can be read with {@link #SECRET_KEY}. */
+    /**
+     * As {@link #options}, compressed, encrypted, checked as chance has it; all that it writes can be read with
+     * {@link #SECRET_KEY}.
+     */
     static WriterOptions randomOptions(Random random) {
         WriterOptions options = WriterOptions.of(random.nextBoolean() ? KEY : SECRET_KEY).withBufferBytes(4 << 20);
         Manifest.Integrity integrity = Manifest.Integrity.values()[random.nextInt(3)];

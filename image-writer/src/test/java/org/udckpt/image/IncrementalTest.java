@@ -123,7 +123,7 @@ class IncrementalTest {
         new Random(6).nextBytes(memory);
         process.memory.clear();
         process.memory.put(0x100000L, memory);
-        for (int changed : new int[] {0, 64, 128, 64}) {
+        for (int changed : new int[]{0, 64, 128, 64}) {
             memory[changed * Range.PAGE]++;
             for (int page = changed; page < changed + 64; page++) {
                 memory[page * Range.PAGE]++;
@@ -135,14 +135,16 @@ class IncrementalTest {
         catalogue().prune(1);
         verify(4);
         Images.assertHolds(checkpoint(4), List.of(process));
-        assertTrue(catalogue().list().stream().allMatch(entry -> entry.state() == Catalogue.State.COMPLETE), catalogue().list().toString());
+        assertTrue(catalogue().list().stream().allMatch(entry -> entry.state() == Catalogue.State.COMPLETE),
+                catalogue().list().toString());
         assertEquals(4, catalogue().list().size());
         catalogue().remove(catalogue().list().get(1));
         verify(4); // which does not need it itself
     }
 
     private static long stripes(Manifest manifest) {
-        return manifest.files().stream().filter(file -> file.cover() != null).mapToLong(Manifest.FileEntry::length).sum();
+        return manifest.files().stream().filter(file -> file.cover() != null).mapToLong(Manifest.FileEntry::length)
+                .sum();
     }
 
     @Test
@@ -178,9 +180,11 @@ class IncrementalTest {
         chainOfThree();
         Catalogue.Entry first = catalogue().list().getFirst();
         catalogue().remove(first);
-        ImageError error = assertThrows(ImageError.Missing.class, () -> CheckpointReader.open(checkpoint(3), Images.KEY));
-        assertTrue(error.getMessage().contains("ckpt-0003 holds what changed since ckpt-0001"), error.getMessage());
-        assertEquals(List.of(Catalogue.State.CORRUPT, Catalogue.State.CORRUPT), catalogue().list().stream().map(Catalogue.Entry::state).toList());
+        ImageError error =
+                assertThrows(ImageError.Missing.class, () -> CheckpointReader.open(checkpoint(3), Images.KEY));
+        assertTrue(error.getMessage().contains("ckpt-0003 holds the changes since ckpt-0001"), error.getMessage());
+        assertEquals(List.of(Catalogue.State.CORRUPT, Catalogue.State.CORRUPT),
+                catalogue().list().stream().map(Catalogue.Entry::state).toList());
         assertThrows(ImageError.Missing.class, () -> write(options, Images.processes(new Random(1), 1)));
         assertEquals(2, catalogue().list().size(), "a checkpoint that cannot be was begun");
     }
@@ -207,8 +211,9 @@ class IncrementalTest {
                 Files.copy(file, checkpoint(1).resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
             }
         }
-        ImageError error = assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(checkpoint(3), Images.KEY));
-        assertTrue(error.getMessage().contains("another checkpoint"), error.getMessage());
+        ImageError error =
+                assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(checkpoint(3), Images.KEY));
+        assertTrue(error.getMessage().contains("is a different checkpoint"), error.getMessage());
     }
 
     /** The manifest that is checked is the one that is used. */
@@ -236,7 +241,8 @@ class IncrementalTest {
     @Test
     void aDamagedBaseIsNamedWithItsFile() throws Exception {
         chainOfThree();
-        List<Path> stripes = new ArrayList<>(List.of(checkpoint(1).resolve("node-0000.stripe-00"), checkpoint(1).resolve("node-0000.stripe-01")));
+        List<Path> stripes = new ArrayList<>(
+                List.of(checkpoint(1).resolve("node-0000.stripe-00"), checkpoint(1).resolve("node-0000.stripe-01")));
         stripes.removeIf(file -> file.toFile().length() == 0);
         for (Path file : stripes) {
             byte[] good = Files.readAllBytes(file);
@@ -261,11 +267,14 @@ class IncrementalTest {
         write(Images.encrypted().withForm(INCREMENTAL), processes);
         Images.assertHolds(checkpoint(2), processes);
         try (CheckpointReader reader = CheckpointReader.open(checkpoint(2), Images.KEY)) {
-            assertTrue(assertThrows(ImageError.Locked.class, () -> reader.table("names", Images.Named.class)).getMessage().contains("--encrypt"));
-            assertThrows(ImageError.Locked.class, () -> reader.verify((_, _) -> { }));
+            assertTrue(assertThrows(ImageError.Locked.class, () -> reader.table("names", Images.Named.class))
+                    .getMessage().contains("--encrypt"));
+            assertThrows(ImageError.Locked.class, () -> reader.verify((_, _) -> {}));
         }
-        try (CheckpointReader reader = CheckpointReader.open(checkpoint(2), Images.KEY.with(EncryptionSecret.of(new byte[32])))) {
-            assertTrue(assertThrows(ImageError.Locked.class, () -> reader.memory(100)).getMessage().contains("another key"));
+        try (CheckpointReader reader =
+                CheckpointReader.open(checkpoint(2), Images.KEY.with(EncryptionSecret.of(new byte[32])))) {
+            assertTrue(assertThrows(ImageError.Locked.class, () -> reader.memory(100)).getMessage()
+                    .contains("a different key"));
         }
     }
 }

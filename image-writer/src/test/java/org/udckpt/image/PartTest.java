@@ -60,7 +60,8 @@ class PartTest {
 
         /** @return its report */
         byte[] write(byte[] order, WriterOptions options) throws IOException {
-            try (PartWriter part = PartWriter.open(PartOrder.decode(order), index, "host " + index, options, committed)) {
+            try (PartWriter part =
+                    PartWriter.open(PartOrder.decode(order), index, "host " + index, options, committed)) {
                 for (FakeProcess process : processes) {
                     part.node().memory(process.id, process.ranges(), process);
                 }
@@ -105,16 +106,19 @@ class PartTest {
 
     private static void holds(Path checkpoint, List<Peer> peers) throws IOException {
         try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.SECRET_KEY)) {
-            reader.verify((_, _) -> { });
+            reader.verify((_, _) -> {});
             for (Peer peer : peers) {
                 NodeReader node = reader.node(peer.index);
                 assertEquals("host " + peer.index, node.host());
-                assertEquals(peer.processes.stream().map(process -> process.id).sorted().toList(), node.processes(), "and none of another node");
+                assertEquals(peer.processes.stream().map(process -> process.id).sorted().toList(), node.processes(),
+                        "and none of another node");
                 for (FakeProcess process : peer.processes) {
                     process.assertEqualTo(node.memory(process.id));
                 }
-                assertEquals(List.of(new Images.Named(peer.index, "of node " + peer.index)), node.table("names", Images.Named.class));
-                assertEquals("node-000" + peer.index + ".names.arrow", node.file("names").getFileName().toString().replace(".aes", ""));
+                assertEquals(List.of(new Images.Named(peer.index, "of node " + peer.index)),
+                        node.table("names", Images.Named.class));
+                assertEquals("node-000" + peer.index + ".names.arrow",
+                        node.file("names").getFileName().toString().replace(".aes", ""));
                 assertEquals(List.of(), node.tableIfThere("phases", PhaseTime.class), "it is the job's");
                 assertThrows(ImageError.Missing.class, () -> node.table("phases", PhaseTime.class));
             }
@@ -129,11 +133,13 @@ class PartTest {
             byte[] order = writer.order(stops.length).encode();
             int rank = 0;
             for (int node = 0; node < stops.length; node++) {
-                List<PhaseTime> phases = new ArrayList<>(List.of(new PhaseTime(PhaseTime.JOB, Phase.SUSPEND, 100), new PhaseTime(PhaseTime.JOB, Phase.WAIT, 1000 * node)));
+                List<PhaseTime> phases = new ArrayList<>(List.of(new PhaseTime(PhaseTime.JOB, Phase.SUSPEND, 100),
+                        new PhaseTime(PhaseTime.JOB, Phase.WAIT, 1000 * node)));
                 for (long stop : stops[node]) {
                     phases.add(new PhaseTime(rank++, Phase.RESUME, stop));
                 }
-                try (PartWriter part = PartWriter.open(PartOrder.decode(order), node, "host " + node, Images.options(), null)) {
+                try (PartWriter part =
+                        PartWriter.open(PartOrder.decode(order), node, "host " + node, Images.options(), null)) {
                     part.statistics(phases);
                     writer.add(PartReport.decode(part.finish().encode()));
                 }
@@ -144,10 +150,14 @@ class PartTest {
             assertEquals(1101, manifest.stopMedianNanos(), "of 107, 109, 1101, 1140 and 2103");
         }
         try (CheckpointReader reader = CheckpointReader.open(parent.resolve("ckpt-0001"), Images.SECRET_KEY)) {
-            reader.verify((_, _) -> { });
-            assertEquals(List.of(new PhaseTime(PhaseTime.JOB, Phase.SUSPEND, 100), new PhaseTime(PhaseTime.JOB, Phase.WAIT, 1000), new PhaseTime(2, Phase.RESUME, 40),
-                    new PhaseTime(3, Phase.RESUME, 1), new PhaseTime(PhaseTime.JOB, Phase.WRITE, 0)), reader.node(1).table("phases", PhaseTime.class));
-            assertEquals(5555, reader.jobTable("phases", PhaseTime.class).getFirst().nanoseconds(), "the job's are beside");
+            reader.verify((_, _) -> {});
+            assertEquals(
+                    List.of(new PhaseTime(PhaseTime.JOB, Phase.SUSPEND, 100),
+                            new PhaseTime(PhaseTime.JOB, Phase.WAIT, 1000), new PhaseTime(2, Phase.RESUME, 40),
+                            new PhaseTime(3, Phase.RESUME, 1), new PhaseTime(PhaseTime.JOB, Phase.WRITE, 0)),
+                    reader.node(1).table("phases", PhaseTime.class));
+            assertEquals(5555, reader.jobTable("phases", PhaseTime.class).getFirst().nanoseconds(),
+                    "the job's are beside");
         }
     }
 
@@ -171,17 +181,22 @@ class PartTest {
                     memory.read(range.address(), java.lang.foreign.Arena.ofAuto().allocate(range.length()));
                 }
             }
-            assertTrue(opened.contains("node-0001.chunks.arrow") && opened.contains("job.phases.arrow"), opened.toString());
-            assertTrue(opened.stream().noneMatch(file -> file.startsWith("node-0000") || file.startsWith("node-0002")), opened.toString());
+            assertTrue(opened.contains("node-0001.chunks.arrow") && opened.contains("job.phases.arrow"),
+                    opened.toString());
+            assertTrue(opened.stream().noneMatch(file -> file.startsWith("node-0000") || file.startsWith("node-0002")),
+                    opened.toString());
         }
         assertThrows(ImageError.Missing.class, () -> CheckpointReader.openNode(newest, Images.SECRET_KEY, io, NODES));
         Files.write(newest.resolve("node-0002.names.arrow"), new byte[1]);
         try (CheckpointReader reader = CheckpointReader.openNode(newest, Images.SECRET_KEY, io, 1)) {
-            assertThrows(ImageError.Corrupt.class, () -> reader.node(2).table("names", Images.Named.class), "found when it is read");
+            assertThrows(ImageError.Corrupt.class, () -> reader.node(2).table("names", Images.Named.class),
+                    "found when it is read");
         }
-        assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(newest, Images.SECRET_KEY), "who opens all looks at all");
+        assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(newest, Images.SECRET_KEY),
+                "who opens all looks at all");
         Files.write(newest.resolve("node-0001.names.arrow"), new byte[1]);
-        assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.openNode(newest, Images.SECRET_KEY, io, 1), "and at its own");
+        assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.openNode(newest, Images.SECRET_KEY, io, 1),
+                "and at its own");
     }
 
     @Test
@@ -209,7 +224,8 @@ class PartTest {
         }
         for (Manifest.FileEntry entry : manifest.files()) {
             if (entry.sha256() != null) {
-                nonces.add(ByteBuffer.wrap(Files.readAllBytes(parent.resolve("ckpt-0001").resolve(entry.name())), 0, ImageCipher.NONCE_BYTES));
+                nonces.add(ByteBuffer.wrap(Files.readAllBytes(parent.resolve("ckpt-0001").resolve(entry.name())), 0,
+                        ImageCipher.NONCE_BYTES));
                 sealed++;
             }
         }
@@ -221,15 +237,19 @@ class PartTest {
     void aNodeThatSeesAnotherDirectoryIsToldApart() throws Exception {
         Peer peer = new Peer(1, new Random(3));
         try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("c"), Images.options())) {
-            PartOrder elsewhere = new PartOrder(temp.resolve("other").resolve(writer.name()), 0, Images.KEY.id(), Manifest.Integrity.XXH3, null, null);
-            String message = assertThrows(ImageError.Missing.class, () -> peer.write(elsewhere.encode(), Images.options())).getMessage();
-            assertTrue(message.contains("not to be seen on host 1"), message);
+            PartOrder elsewhere = new PartOrder(temp.resolve("other").resolve(writer.name()), 0, Images.KEY.id(),
+                    Manifest.Integrity.XXH3, null, null);
+            String message =
+                    assertThrows(ImageError.Missing.class, () -> peer.write(elsewhere.encode(), Images.options()))
+                            .getMessage();
+            assertTrue(message.contains("not visible on host 1"), message);
 
             PartReport report = PartReport.decode(peer.write(writer.order(1).encode(), Images.options()));
             Files.delete(writer.directory().resolve(report.files().getFirst().name()));
             message = assertThrows(ImageError.Missing.class, () -> writer.add(report)).getMessage();
-            assertTrue(message.contains("written by node 1 (host 1), and not to be seen here"), message);
-            assertThrows(IllegalStateException.class, () -> writer.commit(Images.INFO), "nobody commits without a part that was lost");
+            assertTrue(message.contains("written by node 1 (host 1), but not visible here"), message);
+            assertThrows(IllegalStateException.class, () -> writer.commit(Images.INFO),
+                    "nobody commits without a part that was lost");
         }
         assertEquals(List.of(), new Catalogue(temp.resolve("c"), Images.KEY).list(), "all parts are gone with it");
     }
@@ -241,7 +261,10 @@ class PartTest {
             byte[] order = writer.order(2).encode();
             writer.add(PartReport.decode(new Peer(1, new Random(7)).write(order, Images.options())));
             String message = assertThrows(IOException.class, () -> writer.commit(Images.INFO)).getMessage();
-            assertTrue(message.contains("2 nodes were to write their parts, and 1 have said that theirs are durable: [1 (host 1)]"), message);
+            assertTrue(
+                    message.contains(
+                            "2 nodes had to write their parts, but 1 have reported durable parts: [1 (host 1)]"),
+                    message);
         }
         assertEquals(List.of(), new Catalogue(parent, Images.KEY).list());
     }
@@ -249,10 +272,11 @@ class PartTest {
     @Test
     void aPartThatIsShorterHereIsRefused() throws Exception {
         try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("c"), Images.options())) {
-            PartReport report = PartReport.decode(new Peer(1, new Random(4)).write(writer.order(1).encode(), Images.options()));
+            PartReport report =
+                    PartReport.decode(new Peer(1, new Random(4)).write(writer.order(1).encode(), Images.options()));
             Files.write(writer.directory().resolve(report.files().getFirst().name()), new byte[1]);
             String message = assertThrows(ImageError.Corrupt.class, () -> writer.add(report)).getMessage();
-            assertTrue(message.contains("1 bytes long here; node 1 (host 1) has written"), message);
+            assertTrue(message.contains("1 bytes long here; node 1 (host 1) wrote"), message);
         }
     }
 
@@ -282,7 +306,8 @@ class PartTest {
     @Test
     void keysAreTheSameOnAllNodesOrItIsRefused() throws Exception {
         Peer peer = new Peer(0, new Random(6));
-        WriterOptions other = WriterOptions.of(Images.KEY.with(EncryptionSecret.of("a secret of thirty-two bytes too".getBytes(StandardCharsets.US_ASCII))));
+        WriterOptions other = WriterOptions.of(Images.KEY
+                .with(EncryptionSecret.of("a secret of thirty-two bytes too".getBytes(StandardCharsets.US_ASCII))));
         try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("c"), Images.encrypted())) {
             byte[] order = writer.order(1).encode();
             assertThrows(ImageError.Locked.class, () -> peer.write(order, other));
@@ -306,8 +331,10 @@ class PartTest {
         for (int round = 0; round < 20_000; round++) {
             byte[] changed = changed(round % 2 == 0 ? order : report, random);
             try {
-                byte[] again = round % 2 == 0 ? PartOrder.decode(changed).encode() : PartReport.decode(changed).encode();
-                assertEquals(new String(changed, StandardCharsets.US_ASCII), new String(again, StandardCharsets.US_ASCII), "there is one form");
+                byte[] again =
+                        round % 2 == 0 ? PartOrder.decode(changed).encode() : PartReport.decode(changed).encode();
+                assertEquals(new String(changed, StandardCharsets.US_ASCII),
+                        new String(again, StandardCharsets.US_ASCII), "there is one form");
             } catch (ImageError.Corrupt refused) {
                 assertFalse(refused.getMessage().isEmpty());
             }
@@ -315,13 +342,15 @@ class PartTest {
         PartReport own = PartReport.decode(report);
         PartReport foreign = new PartReport(new Manifest.Node(1, "host 1"), own.files(), 0, 0, List.of(), own.bases());
         String message = assertThrows(ImageError.Corrupt.class, () -> PartReport.decode(foreign.encode())).getMessage();
-        assertTrue(message.contains("which is not its own"), message);
+        assertTrue(message.contains("a file of another node"), message);
     }
 
     private static byte[] changed(byte[] bytes, Random random) {
-        byte[] changed = random.nextInt(4) == 0 ? java.util.Arrays.copyOf(bytes, random.nextInt(bytes.length + 3)) : bytes.clone();
+        byte[] changed = random.nextInt(4) == 0 ? java.util.Arrays.copyOf(bytes, random.nextInt(bytes.length + 3))
+                : bytes.clone();
         for (int i = 0; i < 1 + random.nextInt(2) && changed.length > 0; i++) {
-            changed[random.nextInt(changed.length)] = (byte) (random.nextBoolean() ? random.nextInt(256) : bytes[random.nextInt(bytes.length)]);
+            changed[random.nextInt(changed.length)] =
+                    (byte) (random.nextBoolean() ? random.nextInt(256) : bytes[random.nextInt(bytes.length)]);
         }
         return changed;
     }

@@ -36,7 +36,8 @@ class PruneAndPublishTest {
         return temp.resolve("c");
     }
 
-    private static History write(Path parent, WriterOptions options, History history, List<FakeProcess> processes) throws IOException {
+    private static History write(Path parent, WriterOptions options, History history, List<FakeProcess> processes)
+            throws IOException {
         try (CheckpointWriter writer = CheckpointWriter.create(parent, options, history)) {
             Images.fill(writer, processes);
             writer.commit(Images.INFO);
@@ -45,12 +46,13 @@ class PruneAndPublishTest {
     }
 
     private List<String> states() throws IOException {
-        return new Catalogue(parent(), Images.KEY).list().stream().map(entry -> entry.id() + " " + entry.state()).toList();
+        return new Catalogue(parent(), Images.KEY).list().stream().map(entry -> entry.id() + " " + entry.state())
+                .toList();
     }
 
     private static void verify(Path checkpoint) throws IOException {
         try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.KEY)) {
-            reader.verify((_, _) -> { });
+            reader.verify((_, _) -> {});
         }
     }
 
@@ -71,7 +73,8 @@ class PruneAndPublishTest {
         assertEquals(List.of("1 COMPLETE", "2 COMPLETE", "3 COMPLETE"), states());
         verify(parent().resolve("ckpt-0003"));
         write(parent(), Images.options(), null, processes);
-        assertEquals(List.of(3L, 2L, 1L), new Catalogue(parent(), Images.KEY).prune(1).stream().map(Catalogue.Entry::id).toList());
+        assertEquals(List.of(3L, 2L, 1L),
+                new Catalogue(parent(), Images.KEY).prune(1).stream().map(Catalogue.Entry::id).toList());
     }
 
     @Test
@@ -88,7 +91,8 @@ class PruneAndPublishTest {
                 new Catalogue(parent(), Images.KEY).prune(1);
             }
         });
-        assertEquals(List.of(), new Catalogue(parent(), Images.KEY, io).prune(2), "what was verified is gone: nothing goes for its sake");
+        assertEquals(List.of(), new Catalogue(parent(), Images.KEY, io).prune(2),
+                "what was verified is gone: nothing goes for its sake");
         assertEquals(List.of("5 COMPLETE"), states());
     }
 
@@ -100,9 +104,10 @@ class PruneAndPublishTest {
         write(parent(), CHAIN.withStorage(watched(parent(), calls)), first, processes);
         assertHeld(calls);
         Path slow = temp.resolve("slow");
-        for (long id : new long[] {1, 2}) {
+        for (long id : new long[]{1, 2}) {
             calls.clear();
-            new CheckpointCopy(parent().resolve(ImageNames.directory(id)), slow, Images.KEY, RateLimit.NONE, () -> false, watched(slow, calls)).run((_, _) -> { });
+            new CheckpointCopy(parent().resolve(ImageNames.directory(id)), slow, Images.KEY, RateLimit.NONE,
+                    () -> false, watched(slow, calls)).run((_, _) -> {});
         }
         assertHeld(calls);
     }
@@ -122,12 +127,14 @@ class PruneAndPublishTest {
             return false;
         }
         String file = ":" + Files.getAttribute(lock, "unix:ino") + " ";
-        return Files.readAllLines(Path.of("/proc/locks")).stream().anyMatch(line -> line.contains(file) && line.contains(" " + ProcessHandle.current().pid() + " "));
+        return Files.readAllLines(Path.of("/proc/locks")).stream()
+                .anyMatch(line -> line.contains(file) && line.contains(" " + ProcessHandle.current().pid() + " "));
     }
 
     private static void assertHeld(List<String> calls) {
         int locked = calls.lastIndexOf("lock lock");
-        assertEquals("held rename ckpt-0002/manifest", calls.stream().filter(call -> call.endsWith("rename ckpt-0002/manifest")).findFirst().orElseThrow());
+        assertEquals("held rename ckpt-0002/manifest",
+                calls.stream().filter(call -> call.endsWith("rename ckpt-0002/manifest")).findFirst().orElseThrow());
         List<String> after = calls.subList(locked + 1, calls.size());
         assertTrue(after.contains("held open ckpt-0001/manifest"), "the base was looked at before the lock: " + calls);
         assertTrue(after.contains("held syncDirectory ckpt-0002"), calls.toString());
@@ -142,7 +149,7 @@ class PruneAndPublishTest {
             try {
                 long id = Long.parseLong(other.inputReader().readLine());
                 assertTrue(id > 0);
-                chain(parent(), random.nextLong(), 6, _ -> { });
+                chain(parent(), random.nextLong(), 6, _ -> {});
                 if (round == 0) {
                     assertEquals(0, other.waitFor(), "the other writer failed");
                 }
@@ -157,7 +164,10 @@ class PruneAndPublishTest {
         }
     }
 
-    /** Writes a chain and prunes after each; a base that another writer has pruned fails one checkpoint, and the next holds everything. */
+    /**
+     * Writes a chain and prunes after each; a base that another writer has pruned fails one checkpoint, and the next
+     * holds everything.
+     */
     static void chain(Path parent, long seed, int count, java.util.function.LongConsumer written) throws IOException {
         Random random = new Random(seed);
         List<FakeProcess> processes = Images.processes(random, 1);

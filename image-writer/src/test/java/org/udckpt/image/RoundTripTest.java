@@ -93,7 +93,8 @@ class RoundTripTest {
             byte[] part = new byte[5000];
             memoryReader.read(0x10000 + 3 * Range.PAGE - 1, MemorySegment.ofArray(part));
             assertEquals(1, part[6]);
-            assertThrows(IllegalArgumentException.class, () -> memoryReader.read(0x10000 + memory.length - 1, MemorySegment.ofArray(part)));
+            assertThrows(IllegalArgumentException.class,
+                    () -> memoryReader.read(0x10000 + memory.length - 1, MemorySegment.ofArray(part)));
         }
     }
 
@@ -106,11 +107,13 @@ class RoundTripTest {
             assertEquals(Map.copyOf(Images.INFO.labels()), Map.copyOf(reader.manifest().labels()));
             assertEquals(15, written.stopMaxNanos());
             assertEquals(3, written.stopMedianNanos());
-            assertEquals(List.of(new Images.Named(1, "one"), new Images.Named(2, null)), reader.table("names", Images.Named.class));
+            assertEquals(List.of(new Images.Named(1, "one"), new Images.Named(2, null)),
+                    reader.table("names", Images.Named.class));
             assertEquals(List.of(new Images.Named(3, "three")), reader.table("job", Images.Named.class));
             assertThrows(ImageError.Missing.class, () -> reader.table("none", Images.Named.class));
             List<PhaseTime> phases = reader.table("phases", PhaseTime.class);
-            assertEquals(List.of(Phase.WRITE, Phase.COMMIT), phases.stream().filter(p -> p.rank() == PhaseTime.JOB).map(PhaseTime::phase).toList());
+            assertEquals(List.of(Phase.WRITE, Phase.COMMIT),
+                    phases.stream().filter(p -> p.rank() == PhaseTime.JOB).map(PhaseTime::phase).toList());
             assertEquals(Map.of(0, List.of(100, 101)), reader.processes());
             for (WriteLatency latency : reader.table(0, "write-latency", WriteLatency.class)) {
                 Histogram histogram = Histogram.decodeFromCompressedByteBuffer(ByteBuffer.wrap(latency.histogram()), 0);
@@ -122,10 +125,12 @@ class RoundTripTest {
     @Test
     void onlyTheOwnerCanReadAnImage() throws Exception {
         Images.write(temp.resolve("c"), Images.options(), Images.processes(new Random(2), 1));
-        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(temp.resolve("c/ckpt-0001"))));
+        assertEquals("rwx------",
+                PosixFilePermissions.toString(Files.getPosixFilePermissions(temp.resolve("c/ckpt-0001"))));
         try (var files = Files.list(temp.resolve("c/ckpt-0001"))) {
             for (Path file : files.toList()) {
-                assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)), file.toString());
+                assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)),
+                        file.toString());
             }
         }
     }
@@ -143,7 +148,8 @@ class RoundTripTest {
                 return into.byteSize();
             });
             assertEquals("process 2 is gone", assertThrows(ExecutionException.class, bad::get).getCause().getMessage());
-            assertEquals("process 2 is gone", assertThrows(IOException.class, () -> writer.commit(Images.INFO)).getMessage());
+            assertEquals("process 2 is gone",
+                    assertThrows(IOException.class, () -> writer.commit(Images.INFO)).getMessage());
             assertThrows(IllegalStateException.class, () -> writer.commit(Images.INFO));
         }
         assertEquals(List.of(), new Catalogue(temp.resolve("c"), Images.KEY).list());
@@ -201,7 +207,8 @@ class RoundTripTest {
             NodeWriter node = writer.node(0, "a");
             writer.commit(Images.INFO);
             assertThrows(IllegalStateException.class, () -> node.table("names", Images.Named.class, List.of()));
-            assertThrows(IllegalStateException.class, () -> node.memory(1, List.of(new Range(0, 4096)), (address, into) -> 4096));
+            assertThrows(IllegalStateException.class,
+                    () -> node.memory(1, List.of(new Range(0, 4096)), (address, into) -> 4096));
             assertThrows(IllegalStateException.class, () -> writer.commit(Images.INFO));
         }
     }

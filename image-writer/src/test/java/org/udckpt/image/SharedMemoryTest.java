@@ -106,7 +106,7 @@ class SharedMemoryTest {
                 Path directory = temp.resolve("c").resolve(ImageNames.directory(manifest.id()));
                 Images.assertHolds(directory, family);
                 try (CheckpointReader reader = CheckpointReader.open(directory, Images.SECRET_KEY)) {
-                    reader.verify((_, _) -> { });
+                    reader.verify((_, _) -> {});
                     assertNamesTheSame(reader, parent, family.get(1));
                 }
                 goOn(family.get(random.nextInt(family.size())), random);
@@ -115,7 +115,8 @@ class SharedMemoryTest {
     }
 
     /** A restart knows what is shared by the blocks that rows name. */
-    private static void assertNamesTheSame(CheckpointReader reader, FakeProcess parent, FakeProcess child) throws IOException {
+    private static void assertNamesTheSame(CheckpointReader reader, FakeProcess parent, FakeProcess child)
+            throws IOException {
         List<Chunk> theirs = reader.memory(parent.id).chunks();
         List<Chunk> own = reader.memory(child.id).chunks();
         for (Range page : pages(parent, child, true)) {
@@ -124,12 +125,14 @@ class SharedMemoryTest {
             assertEquals(a.kind(), b.kind());
             assertEquals(a.block(), b.block());
             assertEquals(a.checkpoint(), b.checkpoint());
-            assertTrue(a.kind() == Chunk.Kind.ZERO || a.within() - a.address() == b.within() - b.address(), a + " and " + b);
+            assertTrue(a.kind() == Chunk.Kind.ZERO || a.within() - a.address() == b.within() - b.address(),
+                    a + " and " + b);
         }
     }
 
     private static Chunk at(List<Chunk> chunks, long address) {
-        return chunks.stream().filter(chunk -> chunk.address() <= address && address < chunk.end()).findFirst().orElseThrow();
+        return chunks.stream().filter(chunk -> chunk.address() <= address && address < chunk.end()).findFirst()
+                .orElseThrow();
     }
 
     @Test
@@ -139,7 +142,8 @@ class SharedMemoryTest {
         long alone = stripes(write(Images.options(), List.of(parent)));
         long both = stripes(write(Images.options(), List.of(parent, child)));
         int own = pages(parent, child, false).size();
-        assertTrue(both <= alone + (long) own * Range.PAGE, both + " bytes, and " + alone + " of one process and " + own + " pages");
+        assertTrue(both <= alone + (long) own * Range.PAGE,
+                both + " bytes, and " + alone + " of one process and " + own + " pages");
     }
 
     @Test
@@ -154,6 +158,7 @@ class SharedMemoryTest {
     }
 
     private static long stripes(Manifest manifest) {
-        return manifest.files().stream().filter(file -> file.name().contains("stripe")).mapToLong(Manifest.FileEntry::length).sum();
+        return manifest.files().stream().filter(file -> file.name().contains("stripe"))
+                .mapToLong(Manifest.FileEntry::length).sum();
     }
 }

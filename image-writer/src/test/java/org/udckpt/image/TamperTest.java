@@ -31,9 +31,12 @@ import org.udckpt.image.write.WriterOptions;
 @EnumSource
 class TamperTest {
     enum Form {
-        PLAIN(Images.options()), HASHED(Images.options().withForm(ImageForm.PLAIN.withIntegrity(Manifest.Integrity.SHA256))),
-        COMPRESSED(Images.options().withForm(ImageForm.PLAIN.withZstdLevel(1))), ENCRYPTED(Images.encrypted()),
-        COMPRESSED_AND_ENCRYPTED(Images.encrypted().withForm(ImageForm.PLAIN.withZstdLevel(1))), NO_DIGESTS(Images.options().withForm(new ImageForm(Manifest.Integrity.XXH3, 1, false)));
+        PLAIN(Images.options()),
+        HASHED(Images.options().withForm(ImageForm.PLAIN.withIntegrity(Manifest.Integrity.SHA256))),
+        COMPRESSED(Images.options().withForm(ImageForm.PLAIN.withZstdLevel(1))),
+        ENCRYPTED(Images.encrypted()),
+        COMPRESSED_AND_ENCRYPTED(Images.encrypted().withForm(ImageForm.PLAIN.withZstdLevel(1))),
+        NO_DIGESTS(Images.options().withForm(new ImageForm(Manifest.Integrity.XXH3, 1, false)));
 
         private final WriterOptions options;
 
@@ -60,7 +63,7 @@ class TamperTest {
     private ImageError refused(String where) {
         return assertThrows(ImageError.class, () -> {
             try (CheckpointReader reader = CheckpointReader.open(target, Images.SECRET_KEY)) {
-                reader.verify((_, _) -> { });
+                reader.verify((_, _) -> {});
             }
         }, where);
     }
@@ -85,15 +88,19 @@ class TamperTest {
                 ImageError error = refused(file + " at " + at);
                 assertEquals(file, error.file());
                 if (file.getFileName().toString().contains("stripe")) {
-                    assertTrue(error.offset() <= at && error.offset() + Block.MAX_LENGTH > at, error + ", flipped at " + at);
-                    assertTrue(error.getMessage().matches("(?s).*process 10[01].* \\(node 0, host a\\): block \\d+ .*mismatch; "
-                            + "the newest complete checkpoint before it is ckpt-0001"), error.getMessage());
+                    assertTrue(error.offset() <= at && error.offset() + Block.MAX_LENGTH > at,
+                            error + ", flipped at " + at);
+                    assertTrue(
+                            error.getMessage()
+                                    .matches("(?s).*process 10[01].* \\(node 0, host a\\): block \\d+ .*mismatch; "
+                                            + "the newest complete checkpoint before it is ckpt-0001"),
+                            error.getMessage());
                 }
             }
             Files.write(file, good);
         }
         try (CheckpointReader reader = CheckpointReader.open(target, Images.SECRET_KEY)) {
-            reader.verify((_, _) -> { });
+            reader.verify((_, _) -> {});
         }
     }
 
@@ -112,7 +119,7 @@ class TamperTest {
         Random random = new Random(Images.seed("TamperTest.truncate"));
         for (Path file : files()) {
             byte[] good = Files.readAllBytes(file);
-            for (int length : new int[] {0, 1, good.length / 2, good.length - 1, random.nextInt(good.length)}) {
+            for (int length : new int[]{0, 1, good.length / 2, good.length - 1, random.nextInt(good.length)}) {
                 Files.write(file, java.util.Arrays.copyOf(good, length));
                 assertEquals(file, refused(file + " cut to " + length).file());
             }
@@ -127,7 +134,9 @@ class TamperTest {
         for (Path file : files()) {
             Path away = temp.resolve("away");
             Files.move(file, away);
-            assertEquals(file, assertThrows(ImageError.Missing.class, () -> CheckpointReader.open(target, Images.SECRET_KEY)).file());
+            assertEquals(file,
+                    assertThrows(ImageError.Missing.class, () -> CheckpointReader.open(target, Images.SECRET_KEY))
+                            .file());
             Files.move(away, file);
         }
     }
@@ -136,7 +145,8 @@ class TamperTest {
     void aFileOfAnotherCheckpointIsFound() throws Exception {
         for (Path file : files()) {
             byte[] good = Files.readAllBytes(file);
-            Files.copy(parent.resolve("ckpt-0001").resolve(file.getFileName()), file, StandardCopyOption.REPLACE_EXISTING);
+            Files.copy(parent.resolve("ckpt-0001").resolve(file.getFileName()), file,
+                    StandardCopyOption.REPLACE_EXISTING);
             if (!java.util.Arrays.equals(good, Files.readAllBytes(file))) {
                 assertEquals(file, refused(file + " replayed").file());
             }
@@ -179,7 +189,8 @@ class TamperTest {
     void anotherKeyIsToldApart() {
         ImageKey other = ImageKey.of(new byte[32]);
         ImageError.Foreign error = assertThrows(ImageError.Foreign.class, () -> CheckpointReader.open(target, other));
-        assertTrue(error.getMessage().contains(Images.KEY.id()) && error.getMessage().contains(other.id()), error.getMessage());
+        assertTrue(error.getMessage().contains(Images.KEY.id()) && error.getMessage().contains(other.id()),
+                error.getMessage());
     }
 
     @Test

@@ -80,7 +80,7 @@ class UserRemovalTest {
 
     private static void readWhole(Catalogue.Entry entry) throws IOException {
         try (CheckpointReader reader = CheckpointReader.open(entry.directory(), Images.KEY)) {
-            reader.verify((_, _) -> { });
+            reader.verify((_, _) -> {});
         }
     }
 
@@ -166,7 +166,7 @@ class UserRemovalTest {
             assertEquals(List.of(), outcome.removed());
             assertEquals(List.of("Held", "Needed"),
                     outcome.kept().stream().map(one -> one.why().getClass().getSimpleName()).toList());
-            reader.verify((_, _) -> { });
+            reader.verify((_, _) -> {});
         }
         assertEquals(List.of(2L, 1L), removed(prune(1, null)));
     }
@@ -260,8 +260,8 @@ class UserRemovalTest {
     void noneGoesForTheSakeOfADamagedOne() throws Exception {
         write("full", null, 1);
         write("full", null, 2);
-        try (RandomAccessFile stripe
-                = new RandomAccessFile(parent().resolve("ckpt-0002/node-0000.stripe-00").toFile(), "rw")) {
+        try (RandomAccessFile stripe =
+                new RandomAccessFile(parent().resolve("ckpt-0002/node-0000.stripe-00").toFile(), "rw")) {
             int first = stripe.read();
             stripe.seek(0);
             stripe.write(first ^ 1);
@@ -294,8 +294,8 @@ class UserRemovalTest {
         write("full", null, 2);
         ImageKey none = ImageKey.ofReader(Map.of("UDCKPT_KEY_FILE", temp.resolve("none").toString()));
         UserRemoval without = new UserRemoval(new Catalogue(parent(), none));
-        Obstacle.Unreadable why
-                = assertInstanceOf(Obstacle.Unreadable.class, without.remove(1, false, false).kept().getFirst().why());
+        Obstacle.Unreadable why =
+                assertInstanceOf(Obstacle.Unreadable.class, without.remove(1, false, false).kept().getFirst().why());
         assertEquals(2, why.newer().id());
         assertEquals(2, states().size());
     }
@@ -315,8 +315,8 @@ class UserRemovalTest {
         FaultyStorage counting = new FaultyStorage(null, FaultyStorage.Fault.FAIL, 1);
         chain();
         removal(counting).remove(3, true, false);
-        for (FaultyStorage.Site site :
-                counting.sites().stream().filter(site -> !site.call().startsWith("open ")).toList()) {
+        for (FaultyStorage.Site site : counting.sites().stream().filter(site -> !site.call().startsWith("open "))
+                .toList()) {
             chain();
             FaultyStorage faulty = new FaultyStorage(site, FaultyStorage.Fault.FAIL, 1);
             long last = new Catalogue(parent(), Images.KEY).newestComplete().orElseThrow().id();

@@ -7,11 +7,11 @@ import org.udckpt.image.write.CheckpointWriter;
 
 /** A writer in a process of its own: writes checkpoints, or stops in the middle of one until it is killed. */
 public final class WriterMain {
-    private WriterMain() { }
+    private WriterMain() {}
 
     /**
-     * Arguments: directory; {@code full}, or {@code chain} for checkpoints based on each other, pruned after each; number of checkpoints
-     * to write, 0 to hang in the first one. The id of each is printed.
+     * Arguments: directory; {@code full}, or {@code chain} for checkpoints based on each other, pruned after each;
+     * number of checkpoints to write, 0 to hang in the first one. The id of each is printed.
      */
     public static void main(String[] args) throws Exception {
         Path parent = Path.of(args[0]);
@@ -37,10 +37,11 @@ public final class WriterMain {
 
     static Process start(Path parent, String kind, int count) throws Exception {
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        return new ProcessBuilder(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", classPath,
-                "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow", "-Xshare:auto", "-XX:TieredStopAtLevel=1",
-                WriterMain.class.getName(), parent.toString(), kind, String.valueOf(count)))
+        return new ProcessBuilder(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", classPath,
+                        "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED",
+                        "--sun-misc-unsafe-memory-access=allow", "-Xshare:auto", "-XX:TieredStopAtLevel=1",
+                        WriterMain.class.getName(), parent.toString(), kind, String.valueOf(count)))
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 }

@@ -1,17 +1,20 @@
 package org.udckpt.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.udckpt.linux.LinuxConstants.AT_FDCWD;
+import static org.udckpt.linux.LinuxConstants.O_NOATIME;
+import static org.udckpt.linux.LinuxConstants.STATX_ATTR_APPEND;
 
 import java.lang.foreign.MemorySegment;
 
 /**
- * Whether a restart can open a file again that is open now. Permissions count when a file is opened (open(2)), and whoever
- * has it open keeps it, whatever becomes of them; a restart opens it anew, with the rights of whoever restarts.
+ * Whether a restart can open a file again that is open now. Permissions count when a file is opened (open(2)), and
+ * whoever has it open keeps it, whatever becomes of them; a restart opens it anew, with the rights of whoever restarts.
  */
 public final class Access {
     private static final int READ = 4, WRITE = 2, ENTER = 1; // access(2)
-    private static final int FACCESSAT = 269, AT_FDCWD = -100, ACCESS_MODE = 3, O_NOATIME = 01000000;
-    private static final int ATTRIBUTES = 8, STATX_ATTR_APPEND = 0x20; // struct statx
+    private static final int FACCESSAT = 269, ACCESS_MODE = 3;
+    private static final int ATTRIBUTES = 8; // struct statx
     private static final int ROOT = 0, GETEGID = 108;
 
     private Access() {}
@@ -41,7 +44,9 @@ public final class Access {
         return denied(path, ENTER, stat);
     }
 
-    /** Attribute a of chattr(1), which is looked at when a file is opened; attribute i is part of what access(2) says. */
+    /**
+     * Attribute a of chattr(1), which is looked at when a file is opened; attribute i is part of what access(2) says.
+     */
     private static boolean isAppendOnly(String path) {
         MemorySegment data = Scratch.data();
         return Syscall.call(Syscall.STATX, AT_FDCWD, Scratch.string(path), 0, 0, data.address()) == 0
@@ -50,7 +55,8 @@ public final class Access {
 
     private static int denied(String path, int wanted, Files.Stat stat) {
         int error = (int) -Syscall.call(FACCESSAT, AT_FDCWD, Scratch.string(path), wanted);
-        // In the user namespace of a restart its owner has the rights of root over it (capabilities(7), user_namespaces(7)).
+        // In the user namespace of a restart its owner has the rights of root over it (capabilities(7),
+        // user_namespaces(7)).
         return error == LinuxError.EACCES && User.id() != ROOT && stat.uid() == User.id()
                 && stat.gid() == Syscall.call(GETEGID) ? 0 : error;
     }

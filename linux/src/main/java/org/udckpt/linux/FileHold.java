@@ -1,6 +1,9 @@
 package org.udckpt.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.udckpt.linux.LinuxConstants.F_OFD_SETLK;
+import static org.udckpt.linux.LinuxConstants.F_RDLCK;
+import static org.udckpt.linux.LinuxConstants.F_WRLCK;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
@@ -11,15 +14,14 @@ import java.util.Set;
  * hosts, and ends with the process at the latest.
  */
 public final class FileHold implements AutoCloseable {
-    private static final int F_OFD_SETLK = 37, LOCK_BYTES = 32;
-    private static final short F_RDLCK = 0, F_WRLCK = 1;
+    private static final int LOCK_BYTES = 32;
     private static final int ENOLCK = 37;
     /**
      * A file system without locks. Nothing can be removed there either: whoever removes holds the lock of the
      * directory, which fails.
      */
-    private static final Set<Integer> NO_LOCKS
-            = Set.of(ENOLCK, LinuxError.EINVAL, LinuxError.ENOSYS, LinuxError.EOPNOTSUPP);
+    private static final Set<Integer> NO_LOCKS =
+            Set.of(ENOLCK, LinuxError.EINVAL, LinuxError.ENOSYS, LinuxError.EOPNOTSUPP);
 
     /** -1: closed. */
     private int fd;
@@ -73,10 +75,10 @@ public final class FileHold implements AutoCloseable {
         return result == -LinuxError.EAGAIN || result == -LinuxError.EACCES;
     }
 
-    private static long lock(int fd, short type) {
+    private static long lock(int fd, int type) {
         MemorySegment lock = Scratch.data().asSlice(0, LOCK_BYTES); // struct flock: of the whole file, pid 0
         lock.fill((byte) 0);
-        lock.set(JAVA_SHORT, 0, type);
+        lock.set(JAVA_SHORT, 0, (short) type);
         return Syscall.call(Syscall.FCNTL, fd, F_OFD_SETLK, lock.address());
     }
 

@@ -15,7 +15,8 @@ public record FileSystemFacts(long type, long blockSize) {
 
     public static FileSystemFacts of(int descriptor) {
         MemorySegment data = Scratch.data(); // struct statfs of x86-64
-        LinuxError.check(Syscall.call(Syscall.FSTATFS, descriptor, data.address()), "fstatfs of descriptor " + descriptor);
+        LinuxError.check(Syscall.call(Syscall.FSTATFS, descriptor, data.address()),
+                "fstatfs of descriptor " + descriptor);
         long fragment = data.get(JAVA_LONG, 72);
         return new FileSystemFacts(data.get(JAVA_LONG, 0), fragment != 0 ? fragment : data.get(JAVA_LONG, 8));
     }

@@ -3,10 +3,13 @@ package org.udckpt.linux;
 /** A system call failed. The message names the call, what it was for, and the error. */
 public final class LinuxError extends RuntimeException {
     private static final long serialVersionUID = 1L;
-    public static final int EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, ENXIO = 6, EBADF = 9, ECHILD = 10, EAGAIN = 11, ENOMEM = 12,
-            EACCES = 13, EFAULT = 14, EEXIST = 17, EXDEV = 18, ENODEV = 19, ENOTDIR = 20, EISDIR = 21, EINVAL = 22, ENOTTY = 25, ENOSPC = 28, ENOSYS = 38,
+    public static final int EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, ENXIO = 6, EBADF = 9, ECHILD = 10,
+            EAGAIN = 11, ENOMEM = 12,
+            EACCES = 13, EFAULT = 14, EEXIST = 17, EXDEV = 18, ENODEV = 19, ENOTDIR = 20, EISDIR = 21, EINVAL = 22,
+            ENOTTY = 25, ENOSPC = 28, ENOSYS = 38,
             EPIPE = 32, ERANGE = 34, ELOOP = 40,
-            ENODATA = 61, EOPNOTSUPP = 95, ECONNRESET = 104, ETIMEDOUT = 110, EDQUOT = 122;
+            ENODATA = 61, EOPNOTSUPP = 95, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ECONNRESET = 104,
+            ENOTCONN = 107, ETIMEDOUT = 110, EDQUOT = 122;
     private static final String[] NAMES = names();
 
     private final int errno;
@@ -25,7 +28,10 @@ public final class LinuxError extends RuntimeException {
         return errno == ENOSPC || errno == EDQUOT;
     }
 
-    /** {@code result} of a raw call when it is not an error; otherwise throws. {@code what} names the call and its object. */
+    /**
+     * {@code result} of a raw call when it is not an error; otherwise throws. {@code what} names the call and its
+     * object.
+     */
     public static long check(long result, String what) {
         if (result < 0 && result > -4096) {
             throw new LinuxError(what, (int) -result);
@@ -33,7 +39,10 @@ public final class LinuxError extends RuntimeException {
         return result;
     }
 
-    /** As {@link #check(long, String)}, of {@code what} and {@code object} together: a text for each of thousands of good calls takes time. */
+    /**
+     * As {@link #check(long, String)}, of {@code what} and {@code object} together: a text for each of thousands of
+     * good calls takes time.
+     */
     public static long check(long result, String what, String object) {
         return result < 0 ? check(result, what + object) : result;
     }

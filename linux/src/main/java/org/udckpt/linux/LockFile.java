@@ -2,19 +2,20 @@ package org.udckpt.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.udckpt.linux.LinuxConstants.F_GETLK;
+import static org.udckpt.linux.LinuxConstants.F_SETLK;
+import static org.udckpt.linux.LinuxConstants.F_UNLCK;
+import static org.udckpt.linux.LinuxConstants.F_WRLCK;
 
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 
 /**
- * A file that is there to be locked, which nobody but its owner can open: a lock on a directory, or on a file that others can open, is
- * anybody's to hold. The lock (fcntl(2), F_SETLK) is the process's: it excludes other processes, on other hosts of a network file
- * system too, and goes when this process ends.
+ * A file that is there to be locked, which nobody but its owner can open: a lock on a directory, or on a file that
+ * others can open, is anybody's to hold. The lock (fcntl(2), F_SETLK) is the process's: it excludes other processes, on
+ * other hosts of a network file system too, and goes when this process ends.
  */
 public final class LockFile implements AutoCloseable {
-    private static final int F_GETLK = 5, F_SETLK = 6, LOCK_BYTES = 32;
-    private static final short F_WRLCK = 1, F_UNLCK = 2;
+    private static final int LOCK_BYTES = 32;
     private static final int OTHERS = 077;
 
     private final String path;
@@ -52,8 +53,9 @@ public final class LockFile implements AutoCloseable {
             return new LockFile(folder.below(name), fd);
         }
         Files.close(fd);
-        throw new UntrustedPath("lock file " + folder.below(name) + " belongs to user " + stat.uid() + ", with mode " + Integer.toOctalString(stat.mode() & 07777) + " and " + stat.links()
-                + " names: others could hold it for ever; remove it, or name another directory");
+        throw new UntrustedPath("lock file " + folder.below(name) + " belongs to user " + stat.uid() + ", with mode "
+                + Integer.toOctalString(stat.mode() & 07777) + " and " + stat.links()
+                + " names: other users could hold it forever; remove it, or give another directory");
     }
 
     private static int openOrMake(Folder folder, String name) {
@@ -90,7 +92,7 @@ public final class LockFile implements AutoCloseable {
         MemorySegment lock = lock(F_WRLCK);
         LinuxError.check(Syscall.call(Syscall.FCNTL, fd, F_GETLK, lock.address()), "ask who holds the lock " + path);
         if (lock.get(JAVA_SHORT, 0) == F_UNLCK) {
-            return "a process that has just given it back";
+            return "a process that has just released it";
         }
         int pid = lock.get(JAVA_INT, 24);
         return pid > 0 ? "process " + pid + name(pid) : "a process on another host, or in another container";
@@ -98,16 +100,16 @@ public final class LockFile implements AutoCloseable {
 
     private static String name(int pid) {
         try {
-            return " (" + java.nio.file.Files.readString(Path.of("/proc/" + pid + "/comm")).strip() + ")";
-        } catch (IOException e) {
+            return " (" + Proc.text("/proc/" + pid + "/comm").strip() + ")";
+        } catch (LinuxError e) {
             return " (not on this host, or ended a moment ago)";
         }
     }
 
-    private static MemorySegment lock(short type) {
+    private static MemorySegment lock(int type) {
         MemorySegment lock = Scratch.data().asSlice(0, LOCK_BYTES); // struct flock: of the whole file
         lock.fill((byte) 0);
-        lock.set(JAVA_SHORT, 0, type);
+        lock.set(JAVA_SHORT, 0, (short) type);
         return lock;
     }
 

@@ -6,14 +6,18 @@ import java.util.List;
 /**
  * What /proc/PID/smaps says of a mapping.
  *
- * @param flags its VmFlags, as "rd wr mr"; {@link #LOCKED_LATER}, of which older kernels do not tell, and {@link #KEYED}
+ * @param flags its VmFlags, as "rd wr mr"; {@link #LOCKED_LATER}, of which older kernels do not tell, and
+ *     {@link #KEYED}
  */
 public record MappingFlags(long start, long end, String flags) {
     /** Locked in memory (mlock(2)). */
     public static final String LOCKED = "lo";
     /** Pages are locked as they come in (mlock2(2), MLOCK_ONFAULT): locked, and not all are there. */
     public static final String LOCKED_LATER = "lf";
-    /** It has a memory protection key (pkeys(7)): smaps has a line of its own. That of memory which is for execution only is the kernel's. */
+    /**
+     * It has a memory protection key (pkeys(7)): smaps has a line of its own. That of memory which is for execution
+     * only is the kernel's.
+     */
     public static final String KEYED = "pk";
     /** MADV_WIPEONFORK. */
     public static final String WIPED = "wf";

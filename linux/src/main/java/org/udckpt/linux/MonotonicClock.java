@@ -1,10 +1,14 @@
 package org.udckpt.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.udckpt.linux.LinuxConstants.CLOCK_BOOTTIME;
+import static org.udckpt.linux.LinuxConstants.CLOCK_MONOTONIC;
 
-/** Clocks of clock_gettime(2) that nobody sets; System.nanoTime() promises no origin, and in a container /proc/uptime may count from the container's start. */
+/**
+ * Clocks of clock_gettime(2) that nobody sets; System.nanoTime() promises no origin, and in a container /proc/uptime
+ * may count from the container's start.
+ */
 public final class MonotonicClock {
-    private static final int CLOCK_MONOTONIC = 1, CLOCK_BOOTTIME = 7;
 
     private MonotonicClock() {}
 

@@ -4,8 +4,8 @@ import java.security.SecureRandom;
 import java.util.function.ToIntFunction;
 
 /**
- * A file that is written beside its place, under a name that nobody can guess, until it is whole: then it gets its own. What is not
- * given its place goes when it is closed.
+ * A file that is written beside its place, under a name that nobody can guess, until it is whole: then it gets its own.
+ * What is not given its place goes when it is closed.
  */
 public final class NewFile implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -34,7 +34,7 @@ public final class NewFile implements AutoCloseable {
 
     private static NewFile make(Folder folder, String place, ToIntFunction<String> create) {
         String base = place.substring(0, Math.min(LONGEST, place.length()));
-        for (int attempt = 1; ; attempt++) {
+        for (int attempt = 1;; attempt++) {
             String name = "." + base + "." + Long.toUnsignedString(RANDOM.nextLong(), 36) + ".new";
             try {
                 return new NewFile(folder, create.applyAsInt(name), name);
@@ -70,7 +70,8 @@ public final class NewFile implements AutoCloseable {
         name = null;
         Files.Stat there = folder.stat(place);
         if (there == null || !there.isSame(Files.stat(fd))) {
-            throw new UntrustedPath(folder.below(place) + " is not the file that was written: somebody exchanged it in that moment; name another directory");
+            throw new UntrustedPath(folder.below(place) + " was replaced just after it was written; give another "
+                    + "directory");
         }
     }
 

@@ -4,30 +4,40 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
+import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
+import static org.udckpt.linux.LinuxConstants.SO_ATTACH_REUSEPORT_CBPF;
+import static org.udckpt.linux.LinuxConstants.SO_DETACH_REUSEPORT_BPF;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** Calls on sockets without connections of this process; none waits. */
 public final class PacketCalls {
-    private static final int MSG_DONTWAIT = 0x40, SOL_SOCKET = 1, SO_ATTACH_REUSEPORT_CBPF = 51, SO_DETACH_REUSEPORT_BPF = 68;
     private static final short BPF_RET = 6;
 
     private PacketCalls() {}
 
     public static int open(int domain, int type, int protocol) {
-        return (int) LinuxError.check(Syscall.call(Syscall.SOCKET, domain, type | Syscall.O_CLOEXEC, protocol), "a socket");
+        return (int) LinuxError.check(Syscall.call(Syscall.SOCKET, domain, type | Syscall.O_CLOEXEC, protocol),
+                "a socket");
     }
 
-    /** Of a group of sockets that share a port (SO_REUSEPORT), the one with this number, counted from 0 as they were bound, gets what comes from now on. */
+    /**
+     * Of a group of sockets that share a port (SO_REUSEPORT), the one with this number, counted from 0 as they were
+     * bound, gets what comes from now on.
+     */
     public static void chooseOfGroup(int member, int number) {
-        MemorySegment program = Scratch.data(); // struct sock_fprog {length, instructions}, and its only instruction: return the number
+        // struct sock_fprog {length, instructions}, and its only instruction: return the number
+        MemorySegment program = Scratch.data();
         program.set(JAVA_SHORT, 0, (short) 1);
         program.set(JAVA_LONG, 8, program.address() + 16);
         program.set(JAVA_SHORT, 16, BPF_RET);
         program.set(JAVA_SHORT, 18, (short) 0);
         program.set(JAVA_INT, 20, number);
-        LinuxError.check(Syscall.call(Syscall.SETSOCKOPT, member, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, program.address(), 16), "choose among sockets that share a port");
+        LinuxError.check(
+                Syscall.call(Syscall.SETSOCKOPT, member, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, program.address(), 16),
+                "choose among sockets that share a port");
     }
 
     /** As it was before {@link #chooseOfGroup}. */
@@ -41,7 +51,8 @@ public final class PacketCalls {
             MemorySegment data = arena.allocate(message.length + to.length + 1L, 8);
             MemorySegment.copy(to, 0, data, JAVA_BYTE, 0, to.length);
             MemorySegment.copy(message, 0, data, JAVA_BYTE, to.length, message.length);
-            return Syscall.call(Syscall.SENDTO, socket, data.address() + to.length, message.length, MSG_DONTWAIT, data.address(), to.length);
+            return Syscall.call(Syscall.SENDTO, socket, data.address() + to.length, message.length, MSG_DONTWAIT,
+                    data.address(), to.length);
         }
     }
 }

@@ -8,9 +8,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Finds files by their names, and tells who besides this user and root could have put something else there: each directory of the
- * way is opened below the one before it, and is looked at through its descriptor. Symbolic links are followed, and whoever could
- * have made them is told with the rest. Directories stay open until it is closed, so that many files of few directories cost little.
+ * Finds files by their names, and tells who besides this user and root could have put something else there: each
+ * directory of the way is opened below the one before it, and is looked at through its descriptor. Symbolic links are
+ * followed, and whoever could have made them is told with the rest. Directories stay open until it is closed, so that
+ * many files of few directories cost little.
  */
 public final class PathWriters implements AutoCloseable {
     private static final int MOST_LINKS = 40; // path_resolution(7)
@@ -26,7 +27,8 @@ public final class PathWriters implements AutoCloseable {
         /** In a sticky directory, which others may write to, an entry's owner can exchange it (unlink(2)). */
         Writers of(String name, Files.Stat entry) {
             boolean shared = (stat.mode() & STICKY) != 0 && !Writers.byMode(path, stat).nobody();
-            return shared && !User.isTrusted(entry.uid()) ? entries.with(Writers.user(entry.uid()), below(name)) : entries;
+            return shared && !User.isTrusted(entry.uid()) ? entries.with(Writers.user(entry.uid()), below(name))
+                    : entries;
         }
     }
 
@@ -48,7 +50,7 @@ public final class PathWriters implements AutoCloseable {
         push(names, path);
         Directory at = directories.get("/");
         Writers links = Writers.NOBODY;
-        for (int followed = 0; !names.isEmpty(); ) {
+        for (int followed = 0; !names.isEmpty();) {
             String name = names.pop();
             if (name.isEmpty() || name.equals(".")) {
                 continue;
@@ -81,7 +83,8 @@ public final class PathWriters implements AutoCloseable {
                 } else if (names.isEmpty()) {
                     kept = true;
                     Writers own = Writers.of(at.below(name), stat);
-                    return new FoundFile(path, fd, stat, links.and(at.of(name, stat)).and(own).and(mounted(at.below(name), fd, stat, at.stat.device())), own);
+                    return new FoundFile(path, fd, stat, links.and(at.of(name, stat)).and(own)
+                            .and(mounted(at.below(name), fd, stat, at.stat.device())), own);
                 } else {
                     throw new LinuxError("open " + at.below(name), LinuxError.ENOTDIR);
                 }
@@ -98,8 +101,10 @@ public final class PathWriters implements AutoCloseable {
     /** What is on the way as a directory first, so that one that is mounted on demand is (open(2), O_PATH). */
     private static long open(Directory at, String name, boolean last) {
         int flags = Syscall.O_PATH | Syscall.O_NOFOLLOW | Syscall.O_CLOEXEC;
-        long fd = last ? -LinuxError.ENOTDIR : Syscall.call(Syscall.OPENAT, at.fd, Scratch.string(name), flags | Syscall.O_DIRECTORY, 0);
-        return fd == -LinuxError.ENOTDIR || fd == -LinuxError.ELOOP ? Syscall.call(Syscall.OPENAT, at.fd, Scratch.string(name), flags, 0) : fd;
+        long fd = last ? -LinuxError.ENOTDIR
+                : Syscall.call(Syscall.OPENAT, at.fd, Scratch.string(name), flags | Syscall.O_DIRECTORY, 0);
+        return fd == -LinuxError.ENOTDIR || fd == -LinuxError.ELOOP
+                ? Syscall.call(Syscall.OPENAT, at.fd, Scratch.string(name), flags, 0) : fd;
     }
 
     private static void push(Deque<String> names, String path) {
@@ -114,16 +119,22 @@ public final class PathWriters implements AutoCloseable {
         if (!User.isTrusted(stat.uid())) {
             entries = entries.with(Writers.user(stat.uid()), path);
         }
-        return new Directory(path, fd, stat, (stat.mode() & STICKY) != 0 ? entries : entries.and(Writers.byMode(path, stat)));
+        return new Directory(path, fd, stat,
+                (stat.mode() & STICKY) != 0 ? entries : entries.and(Writers.byMode(path, stat)));
     }
 
-    /** A file system of a process (FUSE): whoever mounted it says who owns what, and what is in it, differently each time if he likes. */
+    /**
+     * A file system of a process (FUSE): whoever mounted it says who owns what, and what is in it, differently each
+     * time if he likes.
+     */
     private static Writers mounted(String path, int fd, Files.Stat stat, long deviceAbove) {
-        if (stat.device() == deviceAbove || Syscall.call(Syscall.FSTATFS, fd, Scratch.data().address()) < 0 || Scratch.data().get(JAVA_LONG, 0) != FUSE) {
+        if (stat.device() == deviceAbove || Syscall.call(Syscall.FSTATFS, fd, Scratch.data().address()) < 0
+                || Scratch.data().get(JAVA_LONG, 0) != FUSE) {
             return Writers.NOBODY;
         }
         int owner = Mounts.fuseOwner(stat.device());
-        return owner == Mounts.UNKNOWN ? Writers.everybody(path) : User.isTrusted(owner) ? Writers.NOBODY : Writers.NOBODY.with(Writers.user(owner), path);
+        return owner == Mounts.UNKNOWN ? Writers.everybody(path)
+                : User.isTrusted(owner) ? Writers.NOBODY : Writers.NOBODY.with(Writers.user(owner), path);
     }
 
     @Override

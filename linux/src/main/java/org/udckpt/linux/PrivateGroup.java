@@ -7,8 +7,9 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether a group is a user's private one, which has no other member: its number and name are the user's own, as pam_umask(8) asks before it gives such users the
- * umask 002, under which all that they make can be written by this group.
+ * Whether a group is a user's private one, which has no other member: its number and name are the user's own, as
+ * pam_umask(8) asks before it gives such users the umask 002, under which all that they make can be written by this
+ * group.
  */
 final class PrivateGroup {
     private static final String GETENT = "/usr/bin/getent";
@@ -28,15 +29,21 @@ final class PrivateGroup {
     static boolean is(int group, int user, String passwd, String groupLine, String everybody) {
         String[] own = passwd.strip().split(":", -1);
         String[] members = groupLine.strip().split(":", -1);
-        if (group != user || own.length < 4 || members.length != 4 || !own[2].equals("" + user) || !own[3].equals("" + group) || !members[2].equals("" + group)) {
+        if (group != user || own.length < 4 || members.length != 4 || !own[2].equals("" + user)
+                || !own[3].equals("" + group) || !members[2].equals("" + group)) {
             return false;
         }
         String name = own[0];
-        return !everybody.isEmpty() && members[0].equals(name) && Arrays.stream(members[3].split(",")).allMatch(member -> member.isEmpty() || member.equals(name))
-                && everybody.lines().map(line -> line.split(":", -1)).noneMatch(line -> line.length > 3 && line[3].equals("" + group) && !line[0].equals(name));
+        return !everybody.isEmpty() && members[0].equals(name)
+                && Arrays.stream(members[3].split(",")).allMatch(member -> member.isEmpty() || member.equals(name))
+                && everybody.lines().map(line -> line.split(":", -1))
+                        .noneMatch(line -> line.length > 3 && line[3].equals("" + group) && !line[0].equals(name));
     }
 
-    /** Accounts of this machine; a directory service lists its own to nobody. Where they cannot be read, somebody may be in any group. */
+    /**
+     * Accounts of this machine; a directory service lists its own to nobody. Where they cannot be read, somebody may be
+     * in any group.
+     */
     private static String listed() {
         try {
             return java.nio.file.Files.readString(Path.of("/etc/passwd"), StandardCharsets.ISO_8859_1);
@@ -48,9 +55,11 @@ final class PrivateGroup {
     private static String ask(String database, int key) {
         Process process = null;
         try {
-            process = new ProcessBuilder(GETENT, database, "" + key).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+            process = new ProcessBuilder(GETENT, database, "" + key).redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
             process.getOutputStream().close();
-            boolean answered = process.waitFor(SECONDS, TimeUnit.SECONDS) && process.exitValue() == 0; // one line, for which a pipe has room: a service may never answer
+            // one line, for which a pipe has room: a service may never answer
+            boolean answered = process.waitFor(SECONDS, TimeUnit.SECONDS) && process.exitValue() == 0;
             return answered ? new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8) : "";
         } catch (IOException e) {
             return "";

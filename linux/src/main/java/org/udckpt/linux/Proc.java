@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /** Reads whole files and directories of /proc with raw system calls into a buffer of the calling thread. */
@@ -28,8 +27,8 @@ public final class Proc {
     }
 
     /**
-     * As {@link #text(String)}, of a file that the kernel makes as a whole for the first read (single_open: status, stat, fdinfo, comm):
-     * a read that does not fill the buffer had all of it, and no other one asks for the end.
+     * As {@link #text(String)}, of a file that the kernel makes as a whole for the first read (single_open: status,
+     * stat, fdinfo, comm): a read that does not fill the buffer had all of it, and no other one asks for the end.
      */
     public static String whole(String path) {
         return text(path, true);
@@ -38,7 +37,7 @@ public final class Proc {
     private static String text(String path, boolean whole) {
         Proc reader = READERS.get();
         reader.fill(path, whole);
-        return new String(reader.bytes, 0, reader.length, StandardCharsets.UTF_8);
+        return RawText.decode(reader.bytes, 0, reader.length);
     }
 
     /** The value after {@code key} (with its colon) in a file like status or fdinfo, trimmed, or null. */
@@ -75,8 +74,8 @@ public final class Proc {
     }
 
     /**
-     * Children of all threads of a process (CONFIG_PROC_CHILDREN). Exact while the process is stopped; else a child may be missing whose thread has ended meanwhile, since
-     * another thread of the process has it now.
+     * Children of all threads of a process (CONFIG_PROC_CHILDREN). Exact while the process is stopped; else a child may
+     * be missing whose thread has ended meanwhile, since another thread of the process has it now.
      */
     public static int[] children(int pid) {
         int[] found = new int[0];
@@ -157,7 +156,9 @@ public final class Proc {
         length = 0;
         try {
             long n;
-            while ((n = LinuxError.check(Syscall.call(Syscall.READ, fd, data.address(), Scratch.DATA_BYTES), "read ", path)) > 0) {
+            while ((n =
+                    LinuxError.check(Syscall.call(Syscall.READ, fd, data.address(), Scratch.DATA_BYTES), "read ", path))
+                    > 0) {
                 if (length + n > bytes.length) {
                     bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, length + (int) n));
                 }

@@ -1,23 +1,28 @@
 package org.udckpt.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.udckpt.linux.LinuxConstants.AT_FDCWD;
+import static org.udckpt.linux.LinuxConstants.O_NOATIME;
+import static org.udckpt.linux.LinuxConstants.POLLIN;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Opens a file or directory for reading without an event for whoever watches it (inotify(7), fanotify(7)); reading and closing it makes none either.
+ * Opens a file or directory for reading without an event for whoever watches it (inotify(7), fanotify(7)); reading and
+ * closing it makes none either.
  *
- * <p>fanotify hands its listeners descriptors whose use it does not report, and a listener that decides on opens gets one before the file counts as
- * opened. So this process asks to decide on opens of that one file, tries to open it, takes the descriptor, and denies itself the open. Others who open the
- * file in that moment are let through, also if this process ends then. Needs CAP_SYS_ADMIN.
+ * <p>fanotify hands its listeners descriptors whose use it does not report, and a listener that decides on opens gets
+ * one before the file counts as opened. So this process asks to decide on opens of that one file, tries to open it,
+ * takes the descriptor, and denies itself the open. Others who open the file in that moment are let through, also if
+ * this process ends then. Needs CAP_SYS_ADMIN.
  */
 public final class QuietOpen {
     private static final int FANOTIFY_INIT = 300, FANOTIFY_MARK = 301, POLL = 7;
     /** FAN_CLOEXEC, FAN_NONBLOCK, FAN_CLASS_CONTENT, FAN_REPORT_TID; FAN_MARK_ADD; FAN_OPEN_PERM, FAN_ONDIR. */
     private static final int GROUP = 1 | 2 | 4 | 0x100, MARK_ADD = 1, OPENS = 0x10000, DIRECTORIES = 0x4000_0000;
     private static final int ALLOW = 1, DENY = 2, EVENT_BYTES = 24, EVENT_FD = 16, EVENT_TID = 20, QUEUE = 4096;
-    private static final int O_NOATIME = 01000000, O_LARGEFILE = 0100000, POLLIN = 1, TICK_MS = 5;
+    private static final int TICK_MS = 5;
     private static final int NONE = -1;
 
     private final int group;
@@ -30,18 +35,20 @@ public final class QuietOpen {
     }
 
     /**
-     * A descriptor, or {@code -errno}: EPERM where this process may not, EINVAL where this kernel or file system cannot. A lease on the file is broken by this
-     * as by any open.
+     * A descriptor, or {@code -errno}: EPERM where this process may not, EINVAL where this kernel or file system
+     * cannot. A lease on the file is broken by this as by any open.
      *
      * @param path of a regular file or a directory; links are followed
      */
     public static long tryOpen(String path) {
-        long group = Syscall.call(FANOTIFY_INIT, GROUP, Syscall.O_RDONLY | Syscall.O_CLOEXEC | O_NOATIME | O_LARGEFILE);
+        long group = Syscall.call(FANOTIFY_INIT, GROUP,
+                Syscall.O_RDONLY | Syscall.O_CLOEXEC | O_NOATIME | Syscall.O_LARGEFILE);
         if (group < 0) {
             return group;
         }
         try {
-            long marked = Syscall.call(FANOTIFY_MARK, group, MARK_ADD, OPENS | DIRECTORIES, -100 /* AT_FDCWD */, Scratch.string(path));
+            long marked =
+                    Syscall.call(FANOTIFY_MARK, group, MARK_ADD, OPENS | DIRECTORIES, AT_FDCWD, Scratch.string(path));
             return marked < 0 ? marked : new QuietOpen((int) group).open(path);
         } finally {
             Files.close((int) group);
@@ -65,10 +72,13 @@ public final class QuietOpen {
         try {
             listener.join();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // it ends within a tick, and reads nothing of this object afterwards that matters
+            // it ends within a tick, and reads nothing of this object afterwards that matters
+            Thread.currentThread().interrupt();
         }
         if (opened == NONE) {
-            return result; // it failed for a reason of its own, before anybody was asked; or it opened another file, which had come to this name
+            // it failed for a reason of its own, before anybody was asked; or it opened another file, which had come to
+            // this name
+            return result;
         }
         if (result >= 0) {
             Files.close((int) result);

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 
 /**
  * Native memory of the calling thread for arguments of system calls: made once, so that the stop path allocates
@@ -13,6 +12,8 @@ import java.nio.charset.StandardCharsets;
 public final class Scratch {
     /** Bytes of {@link #data()}. */
     public static final int DATA_BYTES = 1 << 16;
+    /** Where in {@link #data()} a second text goes. */
+    private static final long SECOND = 8192;
     /** Longest path plus NUL. */
     private static final int TEXT_BYTES = 4096;
     private static final ThreadLocal<Scratch> SCRATCH = ThreadLocal.withInitial(Scratch::new);
@@ -45,7 +46,7 @@ public final class Scratch {
             plain = c < 128;
             scratch.path[i] = (byte) c;
         }
-        byte[] bytes = plain ? scratch.path : string.getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = plain ? scratch.path : RawText.encode(string);
         int count = plain ? length : bytes.length;
         if (count >= TEXT_BYTES) {
             throw new IllegalArgumentException("path of " + count + " bytes is too long: " + string);
@@ -53,5 +54,14 @@ public final class Scratch {
         MemorySegment.copy(bytes, 0, scratch.text, JAVA_BYTE, 0, count);
         scratch.text.set(JAVA_BYTE, count, (byte) 0);
         return scratch.text.address();
+    }
+
+    /** Address of a second text for a call that takes two, NUL-terminated, in the calling thread's data area. */
+    public static long second(String string) {
+        byte[] bytes = RawText.encode(string);
+        MemorySegment to = data().asSlice(SECOND);
+        MemorySegment.copy(bytes, 0, to, JAVA_BYTE, 0, bytes.length);
+        to.set(JAVA_BYTE, bytes.length, (byte) 0);
+        return to.address();
     }
 }

@@ -6,7 +6,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
@@ -15,8 +14,8 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Optional;
 
 /**
- * SHA-256 of bytes that come one part after the other: by the system's libcrypto (SHA256_Init(3)), which uses the processor's own
- * instructions also in a JVM that has compiled nothing yet; else the JDK's.
+ * SHA-256 of bytes that come one part after the other: by the system's libcrypto (SHA256_Init(3)), which uses the
+ * processor's own instructions also in a JVM that has compiled nothing yet; else the JDK's.
  */
 @SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 public abstract sealed class Sha256 {
@@ -58,7 +57,8 @@ public abstract sealed class Sha256 {
     /** By libcrypto. */
     static final class Native extends Sha256 {
         private static final int CONTEXT_BYTES = 112; // SHA256_CTX of openssl/sha.h
-        private static final Optional<MethodHandle> INIT = find("SHA256_Init"), UPDATE = find("SHA256_Update"), FINAL = find("SHA256_Final");
+        private static final Optional<MethodHandle> INIT = find("SHA256_Init"), UPDATE = find("SHA256_Update"),
+                FINAL = find("SHA256_Final");
         static final boolean THERE = INIT.isPresent() && UPDATE.isPresent() && FINAL.isPresent();
 
         private final MemorySegment context = Arena.ofAuto().allocate(CONTEXT_BYTES, Long.BYTES);
@@ -68,14 +68,13 @@ public abstract sealed class Sha256 {
             call(INIT.orElseThrow(), context.address(), 0, 0);
         }
 
-        /** All in one shape: a function takes no notice of arguments that it does not have, and each shape costs a young JVM some 10 ms. */
+        /**
+         * All in one shape: a function takes no notice of arguments that it does not have, and each shape costs a young
+         * JVM some 10 ms.
+         */
         private static Optional<MethodHandle> find(String name) {
-            try {
-                return SymbolLookup.libraryLookup("libcrypto.so.3", Arena.global()).find(name)
-                        .map(function -> Linker.nativeLinker().downcallHandle(function, FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG)));
-            } catch (IllegalArgumentException notThere) {
-                return Optional.empty();
-            }
+            return Libcrypto.find(name).map(function -> Linker.nativeLinker()
+                    .downcallHandle(function, FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG)));
         }
 
         private static void call(MethodHandle function, long a, long b, long c) {

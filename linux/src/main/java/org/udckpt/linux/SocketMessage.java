@@ -3,6 +3,10 @@ package org.udckpt.linux;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.udckpt.linux.LinuxConstants.MSG_CMSG_CLOEXEC;
+import static org.udckpt.linux.LinuxConstants.MSG_NOSIGNAL;
+import static org.udckpt.linux.LinuxConstants.SCM_RIGHTS;
+import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -16,10 +20,10 @@ public record SocketMessage(byte[] bytes, int[] descriptors) {
     /** The kernel passes 253 at a time (SCM_MAX_FD). */
     public static final int MOST_DESCRIPTORS = 200;
     public static final int MOST_BYTES = 4096;
-    private static final int SOL_SOCKET = 1, SCM_RIGHTS = 1, MSG_NOSIGNAL = 0x4000, MSG_CMSG_CLOEXEC = 0x40000000;
     private static final int CONTROL_HEADER = 16;
     /** Offsets in the thread's scratch: struct msghdr, struct iovec, the bytes, struct cmsghdr. */
-    private static final int VECTOR = 64, BYTES = 128, CONTROL = BYTES + MOST_BYTES, CONTROL_BYTES = CONTROL_HEADER + 4 * MOST_DESCRIPTORS;
+    private static final int VECTOR = 64, BYTES = 128, CONTROL = BYTES + MOST_BYTES,
+            CONTROL_BYTES = CONTROL_HEADER + 4 * MOST_DESCRIPTORS;
 
     /** @param descriptors stay open here */
     public static void send(int socket, byte[] bytes, List<Integer> descriptors, String what) {

@@ -24,13 +24,15 @@ public record TcpAddress(String address, int port, int scope) {
         }
         int port = (name[2] & 0xff) << 8 | name[3] & 0xff;
         byte[] address = long6 ? Arrays.copyOfRange(name, 8, 24) : Arrays.copyOfRange(name, 4, 8);
-        int scope = long6 ? name[24] & 0xff | (name[25] & 0xff) << 8 | (name[26] & 0xff) << 16 | (name[27] & 0xff) << 24 : 0;
+        int scope = long6 ? name[24] & 0xff | (name[25] & 0xff) << 8 | (name[26] & 0xff) << 16 | (name[27] & 0xff) << 24
+                : 0;
         return of(address, port, scope);
     }
 
     /** @param address 4 or 16 bytes in network order */
     public static TcpAddress of(byte[] address, int port, int scope) {
-        return new TcpAddress(HEX.formatHex(mapped(address) ? Arrays.copyOfRange(address, 12, 16) : address), port, scope);
+        return new TcpAddress(HEX.formatHex(mapped(address) ? Arrays.copyOfRange(address, 12, 16) : address), port,
+                scope);
     }
 
     private static boolean mapped(byte[] address) {
@@ -59,7 +61,8 @@ public record TcpAddress(String address, int port, int scope) {
 
     /** Whether a socket that listens at this address hears what comes to {@code other}. */
     public boolean hears(TcpAddress other) {
-        return port == other.port && (any() && (address.length() == 32 || other.address.length() == 8) || equals(other));
+        return port == other.port
+                && (any() && (address.length() == 32 || other.address.length() == 8) || equals(other));
     }
 
     @Override

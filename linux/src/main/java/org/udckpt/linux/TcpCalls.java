@@ -3,6 +3,14 @@ package org.udckpt.linux;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.udckpt.linux.LinuxConstants.F_SETFL;
+import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
+import static org.udckpt.linux.LinuxConstants.MSG_NOSIGNAL;
+import static org.udckpt.linux.LinuxConstants.POLLIN;
+import static org.udckpt.linux.LinuxConstants.POLLOUT;
+import static org.udckpt.linux.LinuxConstants.SOCK_STREAM;
+import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
+import static org.udckpt.linux.LinuxConstants.SO_ERROR;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -10,15 +18,17 @@ import java.lang.foreign.MemorySegment;
 /** Calls on TCP sockets of this process, none of which waits longer than it says. */
 public final class TcpCalls {
     public static final int SHUT_RD = 0, SHUT_WR = 1;
-    private static final int SOCK_STREAM = 1, POLL = 7, POLLIN = 1, POLLOUT = 4, SHUTDOWN = 48, ACCEPT4 = 288, SOL_SOCKET = 1, SO_ERROR = 4, NAME_BYTES = 128;
-    private static final int ECONNABORTED = 103, ETIMEDOUT = 110, EINPROGRESS = 115, MSG_DONTWAIT = 0x40, MSG_NOSIGNAL = 0x4000, F_SETFL = 4;
+    private static final int POLL = 7, SHUTDOWN = 48, ACCEPT4 = 288, NAME_BYTES = 128;
+    private static final int ECONNABORTED = 103, ETIMEDOUT = 110, EINPROGRESS = 115;
     private static final int HANDSHAKE_MS = 10_000, ROUND_MS = 20, ROUNDS = 500;
 
     private TcpCalls() {}
 
     /** A new socket that does not block. */
     public static int open(int domain) {
-        return (int) LinuxError.check(Syscall.call(Syscall.SOCKET, domain, SOCK_STREAM | Syscall.O_CLOEXEC | Syscall.O_NONBLOCK, 0), "a TCP socket");
+        return (int) LinuxError.check(
+                Syscall.call(Syscall.SOCKET, domain, SOCK_STREAM | Syscall.O_CLOEXEC | Syscall.O_NONBLOCK, 0),
+                "a TCP socket");
     }
 
     /** 0 or {@code -errno}. */
@@ -46,11 +56,16 @@ public final class TcpCalls {
         }
         MemorySegment data = Scratch.data();
         data.set(JAVA_INT, 8, 4);
-        LinuxError.check(Syscall.call(Syscall.GETSOCKOPT, socket, SOL_SOCKET, SO_ERROR, data.address(), data.address() + 8), "SO_ERROR");
+        LinuxError.check(
+                Syscall.call(Syscall.GETSOCKOPT, socket, SOL_SOCKET, SO_ERROR, data.address(), data.address() + 8),
+                "SO_ERROR");
         return -data.get(JAVA_INT, 0);
     }
 
-    /** The connection that comes from {@code client}, or -1: not within ten seconds. Whoever else calls at this moment is turned away. */
+    /**
+     * The connection that comes from {@code client}, or -1: not within ten seconds. Whoever else calls at this moment
+     * is turned away.
+     */
     public static int accept(int listener, TcpAddress client) {
         while (poll(listener, POLLIN, HANDSHAKE_MS)) {
             long result = Syscall.call(ACCEPT4, listener, 0, 0, Syscall.O_CLOEXEC | Syscall.O_NONBLOCK);
@@ -83,8 +98,8 @@ public final class TcpCalls {
     }
 
     /**
-     * Sends {@code bytes} from {@code other} to {@code own}, where they stay unread; what the kernel has no room for there waits at the
-     * other end.
+     * Sends {@code bytes} from {@code other} to {@code own}, where they stay unread; what the kernel has no room for
+     * there waits at the other end.
      */
     public static void fill(int own, int other, byte[] bytes) {
         TcpRoom room = new TcpRoom(own);
@@ -92,13 +107,16 @@ public final class TcpCalls {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(Math.max(1, bytes.length));
             MemorySegment.copy(bytes, 0, buffer, JAVA_BYTE, 0, bytes.length);
-            for (int at = 0; at < bytes.length; ) {
-                long n = Syscall.call(Syscall.SENDTO, other, buffer.address() + at, bytes.length - at, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+            for (int at = 0; at < bytes.length;) {
+                long n = Syscall.call(Syscall.SENDTO, other, buffer.address() + at, bytes.length - at,
+                        MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
                 if (n == -LinuxError.EAGAIN && rounds++ < ROUNDS) {
                     room.make(bytes.length - room.unread());
                     poll(other, POLLOUT, ROUND_MS);
                 } else {
-                    at += (int) LinuxError.check(n, "send again the " + bytes.length + " bytes that waited in a TCP socket; is net.ipv4.tcp_rmem or tcp_wmem smaller than at the checkpoint?");
+                    at += (int) LinuxError.check(n, "send again the " + bytes.length
+                            + " queued bytes of a TCP socket; is net.ipv4.tcp_rmem or tcp_wmem smaller than at the "
+                            + "checkpoint?");
                 }
             }
         }
@@ -131,6 +149,7 @@ public final class TcpCalls {
     }
 
     private static void set(int socket, int level, int name, int bytes) {
-        LinuxError.check(Syscall.call(Syscall.SETSOCKOPT, socket, level, name, Scratch.data().address(), bytes), "option " + name + " (level " + level + ") of a socket");
+        LinuxError.check(Syscall.call(Syscall.SETSOCKOPT, socket, level, name, Scratch.data().address(), bytes),
+                "option " + name + " (level " + level + ") of a socket");
     }
 }

@@ -5,11 +5,12 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * The TCP sockets of a network namespace, as /proc/net/tcp and tcp6 list them (Documentation/networking/proc_net_tcp.rst):
- * also those that no process has a descriptor of. Needs no rights.
+ * The TCP sockets of a network namespace, as /proc/net/tcp and tcp6 list them
+ * (Documentation/networking/proc_net_tcp.rst): also those that no process has a descriptor of. Needs no rights.
  */
 public final class TcpTable {
-    public static final int ESTABLISHED = 1, SYN_SENT = 2, SYN_RECV = 3, FIN_WAIT1 = 4, FIN_WAIT2 = 5, TIME_WAIT = 6, CLOSE = 7, CLOSE_WAIT = 8,
+    public static final int ESTABLISHED = 1, SYN_SENT = 2, SYN_RECV = 3, FIN_WAIT1 = 4, FIN_WAIT2 = 5, TIME_WAIT = 6,
+            CLOSE = 7, CLOSE_WAIT = 8,
             LAST_ACK = 9, LISTEN = 10, CLOSING = 11;
 
     /**
@@ -35,13 +36,18 @@ public final class TcpTable {
         return table;
     }
 
-    /** Inodes of the sockets in this namespace with this local port that a process has. @param protocol "tcp" or "udp", whose tables have the same columns */
+    /**
+     * Inodes of the sockets in this namespace with this local port that a process has.
+     *
+     * @param protocol "tcp" or "udp", whose tables have the same columns
+     */
     public static List<Long> inodes(String protocol, int port) {
         List<Long> inodes = new ArrayList<>();
         for (String file : List.of(protocol, protocol + "6")) {
             String path = "/proc/self/net/" + file;
             if (java.nio.file.Files.exists(java.nio.file.Path.of(path))) {
-                Proc.text(path).lines().skip(1).map(line -> entry(line.strip().split("\\s+"))).filter(entry -> entry.local.port() == port && entry.inode != 0)
+                Proc.text(path).lines().skip(1).map(line -> entry(line.strip().split("\\s+")))
+                        .filter(entry -> entry.local.port() == port && entry.inode != 0)
                         .forEach(entry -> inodes.add(entry.inode));
             }
         }
@@ -51,7 +57,8 @@ public final class TcpTable {
     /** Words: number, local, remote, state, queues, timer, retransmissions, uid, timeout, inode. */
     private static Entry entry(String[] words) {
         String[] queues = words[4].split(":");
-        return new Entry(address(words[1]), address(words[2]), Integer.parseInt(words[3], 16), Long.parseLong(queues[0], 16), Long.parseLong(queues[1], 16), Long.parseLong(words[9]));
+        return new Entry(address(words[1]), address(words[2]), Integer.parseInt(words[3], 16),
+                Long.parseLong(queues[0], 16), Long.parseLong(queues[1], 16), Long.parseLong(words[9]));
     }
 
     /** Words of four bytes, each printed as a number of this machine. */
@@ -68,17 +75,23 @@ public final class TcpTable {
     /** The socket of exactly this connection, or null. The table does not tell interfaces of link-local addresses. */
     public Entry find(TcpAddress local, TcpAddress remote) {
         for (Entry entry : entries) {
-            if (entry.state != LISTEN && entry.local.equals(local.unscoped()) && entry.remote.equals(remote.unscoped())) {
+            if (entry.state != LISTEN && entry.local.equals(local.unscoped())
+                    && entry.remote.equals(remote.unscoped())) {
                 return entry;
             }
         }
         return null;
     }
 
-    /** Whether only sockets that are closed and on their way out (TIME_WAIT, ...) have this local port, and at least one. */
+    /**
+     * Whether only sockets that are closed and on their way out (TIME_WAIT, ...) have this local port, and at least
+     * one.
+     */
     public boolean leaving(int port) {
-        List<Entry> users = entries.stream().filter(entry -> entry.local.port() == port && entry.inode == 0 && entry.state != LISTEN).toList();
-        return !users.isEmpty() && users.stream().allMatch(entry -> entry.state != ESTABLISHED && entry.state != CLOSE_WAIT)
+        List<Entry> users = entries.stream()
+                .filter(entry -> entry.local.port() == port && entry.inode == 0 && entry.state != LISTEN).toList();
+        return !users.isEmpty()
+                && users.stream().allMatch(entry -> entry.state != ESTABLISHED && entry.state != CLOSE_WAIT)
                 && entries.stream().noneMatch(entry -> entry.local.port() == port && entry.state == LISTEN);
     }
 }

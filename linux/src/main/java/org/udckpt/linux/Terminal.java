@@ -3,6 +3,18 @@ package org.udckpt.linux;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.udckpt.linux.LinuxConstants.O_NOCTTY;
+import static org.udckpt.linux.LinuxConstants.POLLHUP;
+import static org.udckpt.linux.LinuxConstants.POLLIN;
+import static org.udckpt.linux.LinuxConstants.POLLOUT;
+import static org.udckpt.linux.LinuxConstants.TCGETS2;
+import static org.udckpt.linux.LinuxConstants.TCOOFF;
+import static org.udckpt.linux.LinuxConstants.TCOON;
+import static org.udckpt.linux.LinuxConstants.TCSETS2;
+import static org.udckpt.linux.LinuxConstants.TCXONC;
+import static org.udckpt.linux.LinuxConstants.TIOCGPGRP;
+import static org.udckpt.linux.LinuxConstants.TIOCGWINSZ;
+import static org.udckpt.linux.LinuxConstants.TIOCSWINSZ;
 
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
@@ -12,10 +24,9 @@ public final class Terminal {
     /** Bytes of struct termios2 and struct winsize. */
     public static final int MODES_BYTES = 44, WINDOW_BYTES = 8;
     public static final int TIOCSCTTY = 0x540e, TIOCSPGRP = 0x5410, TIOCGPTPEER = 0x5441, TIOCSPTLCK = 0x4004_5431;
-    private static final int TCGETS2 = 0x802c_542a, TCSETS2 = 0x402c_542b, TCXONC = 0x540a, TIOCGPGRP = 0x540f, TIOCGWINSZ = 0x5413, TIOCSWINSZ = 0x5414,
-            FIONREAD = 0x541b, TIOCPKT = 0x5420, TIOCGSID = 0x5429, TIOCGPTN = 0x8004_5430, TIOCGPKT = 0x8004_5438, TIOCGPTLCK = 0x8004_5439;
-    private static final int O_NOCTTY = 0400;
-    private static final int TCOOFF = 0, TCOON = 1, POLL = 7, POLLIN = 1, POLLOUT = 4, POLLHUP = 16;
+    private static final int FIONREAD = 0x541b, TIOCPKT = 0x5420, TIOCGSID = 0x5429, TIOCGPTN = 0x8004_5430,
+            TIOCGPKT = 0x8004_5438, TIOCGPTLCK = 0x8004_5439;
+    private static final int POLL = 7;
     /** Offsets in struct termios2, and in c_cc. */
     private static final int IFLAG = 0, OFLAG = 4, LFLAG = 12, CONTROL = 17, CONTROL_BYTES = 19, VTIME = 5, VMIN = 6;
     private static final int OPOST = 1, ICANON = 2;
@@ -101,7 +112,8 @@ public final class Terminal {
 
     /** A slave of the terminal, opened in this process. */
     public static int slave(int master) {
-        return (int) LinuxError.check(ioctl(master, TIOCGPTPEER, Syscall.O_RDWR | O_NOCTTY | Syscall.O_CLOEXEC), "open a terminal's other end");
+        return (int) LinuxError.check(ioctl(master, TIOCGPTPEER, Syscall.O_RDWR | O_NOCTTY | Syscall.O_CLOEXEC),
+                "open a terminal's other end");
     }
 
     /** Takes what the slave has sent and nobody has read. */
@@ -136,8 +148,8 @@ public final class Terminal {
     }
 
     /**
-     * Takes what was sent to the slave and nobody has read, a line that is not complete included. An end of file that was typed
-     * and not read comes as a NUL byte.
+     * Takes what was sent to the slave and nobody has read, a line that is not complete included. An end of file that
+     * was typed and not read comes as a NUL byte.
      */
     public static byte[] takeInput(int slave) {
         byte[] own = modes(slave);
@@ -195,7 +207,8 @@ public final class Terminal {
             if (waiting <= 0) {
                 break; // it is readable because the other end was closed
             }
-            int n = (int) LinuxError.check(Syscall.call(Syscall.READ, fd, data.address(), Math.min(waiting, 4096)), "read of a terminal");
+            int n = (int) LinuxError.check(Syscall.call(Syscall.READ, fd, data.address(), Math.min(waiting, 4096)),
+                    "read of a terminal");
             all.write(data.asSlice(0, n).toArray(JAVA_BYTE), 0, n);
         }
         return all.toByteArray();
@@ -204,10 +217,11 @@ public final class Terminal {
     /** Writes to {@code fd}; {@code slave} is let go where its output was stopped (^S), and stopped again. */
     private static void put(int fd, int slave, byte[] bytes) {
         boolean stopped = false;
-        for (int at = 0; at < bytes.length; ) {
+        for (int at = 0; at < bytes.length;) {
             if ((poll(fd, POLLOUT, stopped ? NOBODY_READS_MS : 0) & POLLOUT) == 0) {
                 if (stopped) {
-                    throw new LinuxError("put " + (bytes.length - at) + " bytes back into a terminal", LinuxError.EAGAIN);
+                    throw new LinuxError("put " + (bytes.length - at) + " bytes back into a terminal",
+                            LinuxError.EAGAIN);
                 }
                 LinuxError.check(ioctl(slave, TCXONC, TCOON), "let a terminal's output go");
                 stopped = true;
@@ -215,7 +229,8 @@ public final class Terminal {
             }
             int piece = Math.min(PIECE, bytes.length - at);
             MemorySegment.copy(bytes, at, Scratch.data(), JAVA_BYTE, 0, piece);
-            at += (int) LinuxError.check(Syscall.call(Syscall.WRITE, fd, Scratch.data().address(), piece), "write to a terminal");
+            at += (int) LinuxError.check(Syscall.call(Syscall.WRITE, fd, Scratch.data().address(), piece),
+                    "write to a terminal");
         }
         if (stopped) {
             LinuxError.check(ioctl(slave, TCXONC, TCOOFF), "stop a terminal's output again");

@@ -1,17 +1,18 @@
 package org.udckpt.linux;
 
+import static org.udckpt.linux.LinuxConstants.MADV_HUGEPAGE;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A buffer of each thread, of a MiB, for memory on its way from the image. In huge pages where the system gives any, two threads to a
- * page: a device that puts something there is given one place, and not 256 that the kernel pins and lists one by one.
+ * A buffer of each thread, of a MiB, for memory on its way from the image. In huge pages where the system gives any,
+ * two threads to a page: a device that puts something there is given one place, and not 256 that the kernel pins and
+ * lists one by one.
  */
-@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 public final class TransferBuffer {
     public static final int BYTES = 1 << 20;
     private static final long HUGE = 2 << 20;
-    private static final int READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22, MADV_HUGEPAGE = 14;
     private static final ThreadLocal<MemorySegment> OWN = ThreadLocal.withInitial(TransferBuffer::next);
 
     /** The second half of the last page; null: none is left. */
@@ -37,13 +38,9 @@ public final class TransferBuffer {
     }
 
     private static MemorySegment page() {
-        long space = LinuxError.check(Syscall.call(Syscall.MMAP, 0, 2 * HUGE, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0), "get 4 MiB of memory for a buffer");
-        MemorySegment page = MemorySegment.ofAddress(space).reinterpret(2 * HUGE, Arena.ofAuto(), TransferBuffer::unmap).asSlice(-space & HUGE - 1, HUGE);
+        MemorySegment space = MappedMemory.anonymous(Arena.ofAuto(), 2 * HUGE, "get 4 MiB of memory for a buffer");
+        MemorySegment page = space.asSlice(-space.address() & HUGE - 1, HUGE);
         Syscall.call(Syscall.MADVISE, page.address(), HUGE, MADV_HUGEPAGE); // small pages do as well
         return page;
-    }
-
-    private static void unmap(MemorySegment memory) {
-        Syscall.call(Syscall.MUNMAP, memory.address(), memory.byteSize());
     }
 }

@@ -4,7 +4,10 @@ package org.udckpt.linux;
 public enum Trust {
     /** Nobody asks: for who only reads what is sealed. */
     ANY,
-    /** This user or root, and nobody else writes, unless the directory is sticky: as sshd(8) asks with StrictModes. A user's private group is nobody else. */
+    /**
+     * This user or root, and nobody else writes, unless the directory is sticky: as sshd(8) asks with StrictModes. A
+     * user's private group is nobody else.
+     */
     OWN,
     /** Also other users and groups, but not everybody: a group's directory, which was allowed by name. */
     GROUP;
@@ -17,19 +20,25 @@ public enum Trust {
             return;
         }
         if (this == OWN && !User.isTrusted(stat.uid())) {
-            throw new UntrustedPath("directory " + path + " belongs to user " + stat.uid() + ", who could exchange what is in it; name a directory of your own", true);
+            throw new UntrustedPath("directory " + path + " belongs to user " + stat.uid()
+                    + ", who could replace its contents; give a directory of your own", true);
         }
         if ((stat.mode() & STICKY) == 0 && (stat.mode() & OTHERS_WRITE) != 0) {
-            throw new UntrustedPath("directory " + path + " can be written by everybody (mode " + Integer.toOctalString(stat.mode() & 07777)
-                    + ") and is not sticky, so that others could exchange what is in it; take that away (chmod o-w " + path + "), or name another directory");
+            throw new UntrustedPath("directory " + path + " can be written by everybody (mode "
+                    + Integer.toOctalString(stat.mode() & 07777)
+                    + ") and is not sticky, so other users could replace its contents; run chmod o-w " + path
+                    + ", or give another directory");
         }
         if (this == OWN && !PrivateGroup.is(stat.gid(), User.id())) {
-            throw new UntrustedPath("directory " + path + " can be written by its group (mode " + Integer.toOctalString(stat.mode() & 07777)
-                    + ") and is not sticky, so that others could exchange what is in it; take that away (chmod g-w " + path + "), or name another directory", true);
+            throw new UntrustedPath("directory " + path + " can be written by its group (mode "
+                    + Integer.toOctalString(stat.mode() & 07777)
+                    + ") and is not sticky, so other users could replace its contents; run chmod g-w " + path
+                    + ", or give another directory", true);
         }
     }
 
     private static boolean isSafe(Files.Stat stat) {
-        return User.isTrusted(stat.uid()) && ((stat.mode() & STICKY) != 0 || (stat.mode() & (GROUP_WRITES | OTHERS_WRITE)) == 0);
+        return User.isTrusted(stat.uid())
+                && ((stat.mode() & STICKY) != 0 || (stat.mode() & (GROUP_WRITES | OTHERS_WRITE)) == 0);
     }
 }

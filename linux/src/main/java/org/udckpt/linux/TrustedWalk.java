@@ -4,9 +4,10 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * The way from "/" to a directory, one name after the other, each below the descriptor of the one before: what is checked is what is
- * gone through. A symbolic link is followed unless somebody else could have put it there: in a directory that others than its owner
- * write to, only the user's and root's are (as fs.protected_symlinks asks, but for all directories).
+ * The way from "/" to a directory, one name after the other, each below the descriptor of the one before: what is
+ * checked is what is gone through. A symbolic link is followed unless somebody else could have put it there: in a
+ * directory that others than its owner write to, only the user's and root's are (as fs.protected_symlinks asks, but for
+ * all directories).
  */
 final class TrustedWalk {
     private static final int MOST_LINKS = 40; // path_resolution(7)
@@ -23,7 +24,11 @@ final class TrustedWalk {
         this.trust = trust;
     }
 
-    /** A descriptor of the directory (O_PATH). @throws UntrustedPath naming the directory or link on the way that is not to be trusted */
+    /**
+     * A descriptor of the directory (O_PATH).
+     *
+     * @throws UntrustedPath naming the directory or link on the way that is not to be trusted
+     */
     static int open(String path, Trust trust) {
         if (!path.startsWith("/")) {
             throw new IllegalArgumentException("not an absolute path: " + path);
@@ -78,9 +83,11 @@ final class TrustedWalk {
             if (of.type() != Files.Stat.LINK) {
                 throw new LinuxError("open " + below(name), LinuxError.ENOTDIR);
             }
-            boolean others = (stat.mode() & WRITTEN_BY_OTHERS) != 0 || trust != Trust.ANY && !User.isTrusted(stat.uid());
+            boolean others =
+                    (stat.mode() & WRITTEN_BY_OTHERS) != 0 || trust != Trust.ANY && !User.isTrusted(stat.uid());
             if (others && !User.isTrusted(of.uid())) {
-                throw new UntrustedPath("symbolic link " + below(name) + " was made by user " + of.uid() + ", and is not followed; name the directory itself");
+                throw new UntrustedPath("symbolic link " + below(name) + " was made by user " + of.uid()
+                        + ", and is not followed; give the directory itself");
             }
             if (++links > MOST_LINKS) {
                 throw new LinuxError("open " + below(name), LinuxError.ELOOP);

@@ -3,6 +3,8 @@ package org.udckpt.linux;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.udckpt.linux.LinuxConstants.AF_NETLINK;
+import static org.udckpt.linux.LinuxConstants.SOCK_RAW;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -14,18 +16,20 @@ public final class UnixDiag implements AutoCloseable {
     /**
      * One socket.
      *
-     * @param inode        of the socket itself, as in {@code socket:[INODE]}
-     * @param state        1 connected, 7 closed, 10 listening
-     * @param peer         inode, 0: none
-     * @param peerGone     it has had a peer, which is closed. (A datagram socket is {@code connected}, too, when others have called it.)
-     * @param name         as in sockaddr_un.sun_path without the NUL byte at the end of a path; empty: it has none
-     * @param fileInode    of the file that bind(2) made, its lower 32 bits; 0: there is none
-     * @param fileDevice   of that file, as the kernel has it: 20 bits for the minor number
+     * @param inode of the socket itself, as in {@code socket:[INODE]}
+     * @param state 1 connected, 7 closed, 10 listening
+     * @param peer inode, 0: none
+     * @param peerGone it has had a peer, which is closed. (A datagram socket is {@code connected}, too, when others
+     *     have called it.)
+     * @param name as in sockaddr_un.sun_path without the NUL byte at the end of a path; empty: it has none
+     * @param fileInode of the file that bind(2) made, its lower 32 bits; 0: there is none
+     * @param fileDevice of that file, as the kernel has it: 20 bits for the minor number
      * @param receiveQueue of a listener, connections to accept
-     * @param backlog      of a listener, as listen(2) has it; else what it has sent and its peer has not read
-     * @param shutdown     1 receiving, 2 sending
+     * @param backlog of a listener, as listen(2) has it; else what it has sent and its peer has not read
+     * @param shutdown 1 receiving, 2 sending
      */
-    public record Info(int type, int state, int inode, int peer, boolean peerGone, byte[] name, int fileInode, int fileDevice, int receiveQueue, int backlog, int shutdown) {
+    public record Info(int type, int state, int inode, int peer, boolean peerGone, byte[] name, int fileInode,
+            int fileDevice, int receiveQueue, int backlog, int shutdown) {
         /** Whether its name is a path in the file system. */
         public boolean hasFile() {
             return name.length > 0 && name[0] != 0;
@@ -38,19 +42,25 @@ public final class UnixDiag implements AutoCloseable {
             return hasInodeOf(stat) && (int) (major << 20 | minor) == fileDevice;
         }
 
-        /** The same where stat(2) shows another device than the kernel has (Btrfs, overlayfs): of a file that is expected to be it. */
+        /**
+         * The same where stat(2) shows another device than the kernel has (Btrfs, overlayfs): of a file that is
+         * expected to be it.
+         */
         public boolean hasInodeOf(Files.Stat stat) {
             return fileInode != 0 && (int) stat.inode() == fileInode && stat.type() == Files.Stat.SOCKET;
         }
     }
 
-    private static final int AF_NETLINK = 16, SOCK_RAW = 3, NETLINK_SOCK_DIAG = 4, SOCK_DIAG_BY_FAMILY = 20, NLMSG_ERROR = 2, NLMSG_DONE = 3;
+    private static final int NETLINK_SOCK_DIAG = 4, SOCK_DIAG_BY_FAMILY = 20, NLMSG_ERROR = 2, NLMSG_DONE = 3;
     private static final int NLM_F_REQUEST = 1, NLM_F_DUMP = 0x300;
     private static final int SHOW_NAME = 1, SHOW_VFS = 2, SHOW_PEER = 4, SHOW_RQLEN = 16;
-    private static final int ATTRIBUTE_NAME = 0, ATTRIBUTE_VFS = 1, ATTRIBUTE_PEER = 2, ATTRIBUTE_RQLEN = 4, ATTRIBUTE_SHUTDOWN = 6;
+    private static final int ATTRIBUTE_NAME = 0, ATTRIBUTE_VFS = 1, ATTRIBUTE_PEER = 2, ATTRIBUTE_RQLEN = 4,
+            ATTRIBUTE_SHUTDOWN = 6;
     private static final int HEADER = 16, MESSAGE = 16;
 
-    private final int fd = (int) LinuxError.check(Syscall.call(Syscall.SOCKET, AF_NETLINK, SOCK_RAW | Syscall.O_CLOEXEC, NETLINK_SOCK_DIAG), "socket of NETLINK_SOCK_DIAG");
+    private final int fd = (int) LinuxError.check(
+            Syscall.call(Syscall.SOCKET, AF_NETLINK, SOCK_RAW | Syscall.O_CLOEXEC, NETLINK_SOCK_DIAG),
+            "socket of NETLINK_SOCK_DIAG");
 
     /** The socket with this inode. @throws LinuxError ENOENT: there is none */
     public Info query(long inode) {
@@ -70,7 +80,7 @@ public final class UnixDiag implements AutoCloseable {
         MemorySegment data = Scratch.data();
         while (true) {
             long n = answer(data);
-            for (long at = 0; at + HEADER <= n; ) {
+            for (long at = 0; at + HEADER <= n;) {
                 int length = data.get(JAVA_INT, at);
                 switch (data.get(JAVA_SHORT, at + 4)) {
                     case NLMSG_DONE -> {
@@ -100,7 +110,8 @@ public final class UnixDiag implements AutoCloseable {
     }
 
     private long answer(MemorySegment data) {
-        return LinuxError.check(Syscall.call(Syscall.RECVFROM, fd, data.address(), Scratch.DATA_BYTES, 0, 0, 0), "answer of sock_diag");
+        return LinuxError.check(Syscall.call(Syscall.RECVFROM, fd, data.address(), Scratch.DATA_BYTES, 0, 0, 0),
+                "answer of sock_diag");
     }
 
     private static Info parse(MemorySegment message) {
@@ -112,7 +123,7 @@ public final class UnixDiag implements AutoCloseable {
         int fileInode = 0;
         int fileDevice = 0;
         byte[] name = new byte[0];
-        for (long at = HEADER + MESSAGE; at + 4 <= message.byteSize(); ) {
+        for (long at = HEADER + MESSAGE; at + 4 <= message.byteSize();) {
             int length = message.get(JAVA_SHORT, at) & 0xffff;
             switch (message.get(JAVA_SHORT, at + 2)) {
                 case ATTRIBUTE_NAME -> name = name(message.asSlice(at + 4, length - 4).toArray(JAVA_BYTE));
@@ -129,11 +140,13 @@ public final class UnixDiag implements AutoCloseable {
                     backlog = message.get(JAVA_INT, at + 8);
                 }
                 case ATTRIBUTE_SHUTDOWN -> shutdown = message.get(JAVA_BYTE, at + 4);
-                default -> { } // attributes that were not asked for
+                default -> {
+                } // attributes that were not asked for
             }
             at += (length + 3) & -4;
         }
-        return new Info(message.get(JAVA_BYTE, HEADER + 1), message.get(JAVA_BYTE, HEADER + 2), message.get(JAVA_INT, HEADER + 4), peer, peerGone, name, fileInode, fileDevice, queue,
+        return new Info(message.get(JAVA_BYTE, HEADER + 1), message.get(JAVA_BYTE, HEADER + 2),
+                message.get(JAVA_INT, HEADER + 4), peer, peerGone, name, fileInode, fileDevice, queue,
                 backlog, shutdown);
     }
 

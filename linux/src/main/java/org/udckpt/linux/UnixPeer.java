@@ -1,6 +1,8 @@
 package org.udckpt.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
+import static org.udckpt.linux.LinuxConstants.SO_PEERCRED;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -17,13 +19,15 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Connections over unix sockets, both ways, with nobody but this user and root: the kernel tells who called connect(2) or listen(2) at the
- * other end (SO_PEERCRED, unix(7)). All of udckpt's are made here, so that none goes without. (A process that becomes somebody else later
- * keeps its connection; one that has become somebody else gets none, as it gets into no directory of the job.)
+ * Connections over unix sockets, both ways, with nobody but this user and root: the kernel tells who called connect(2)
+ * or listen(2) at the other end (SO_PEERCRED, unix(7)). All of udckpt's are made here, so that none goes without. (A
+ * process that becomes somebody else later keeps its connection; one that has become somebody else gets none, as it
+ * gets into no directory of the job.)
  */
 public final class UnixPeer {
-    private static final int SOL_SOCKET = 1, SO_PEERCRED = 17, UCRED_BYTES = 12, ROOT = 0;
-    private static final Set<PosixFilePermission> OWNER_ONLY = EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+    private static final int UCRED_BYTES = 12, ROOT = 0;
+    private static final Set<PosixFilePermission> OWNER_ONLY =
+            EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
     private static final Method DESCRIPTOR = descriptor();
 
     /** The other end is somebody else's. */
@@ -31,7 +35,7 @@ public final class UnixPeer {
         private static final long serialVersionUID = 1L;
 
         private Stranger(String what, int user) {
-            super(what + " is user " + user + "'s, not " + User.id() + "'s or root's");
+            super(what + " belongs to user " + user + ", not to " + User.id() + " or root");
         }
     }
 
@@ -59,7 +63,8 @@ public final class UnixPeer {
         SocketChannel channel = server.accept();
         try {
             return checked(channel, "a connection to " + server.getLocalAddress());
-        } catch (IOException | RuntimeException e) { // also: the server was closed in this moment, and who has connected must not wait for ever
+        } catch (IOException | RuntimeException e) {
+            // also: the server was closed in this moment, and who has connected must not wait for ever
             channel.close();
             throw e;
         }
@@ -95,14 +100,18 @@ public final class UnixPeer {
         MemorySegment data = Scratch.data();
         data.set(JAVA_INT, 32, UCRED_BYTES);
         try {
-            LinuxError.check(Syscall.call(Syscall.GETSOCKOPT, (int) DESCRIPTOR.invoke(channel), SOL_SOCKET, SO_PEERCRED, data.address(), data.address() + 32), "SO_PEERCRED");
+            LinuxError.check(Syscall.call(Syscall.GETSOCKOPT, (int) DESCRIPTOR.invoke(channel), SOL_SOCKET, SO_PEERCRED,
+                    data.address(), data.address() + 32), "SO_PEERCRED");
         } catch (LinuxError | ReflectiveOperationException e) {
-            throw new IOException("who is at the other end of a unix socket cannot be told: " + e.getMessage(), e);
+            throw new IOException("cannot identify the peer of a unix socket: " + e.getMessage(), e);
         }
         return data.get(JAVA_INT, 4); // struct ucred: pid, uid, gid
     }
 
-    /** The JDK's own SO_PEERCRED (jdk.net) gives names, which two users may have in common and a directory service may take long to tell. */
+    /**
+     * The JDK's own SO_PEERCRED (jdk.net) gives names, which two users may have in common and a directory service may
+     * take long to tell.
+     */
     private static Method descriptor() {
         try {
             return Class.forName("sun.nio.ch.SelChImpl").getMethod("getFDVal");

@@ -6,7 +6,10 @@ import java.nio.file.Path;
 /** Whose rights this process has. */
 public final class User {
     private static final int ROOT = 0;
-    /** Root as a user namespace shows him that has no number for him (user_namespaces(7)); -1: this one has numbers for everybody. */
+    /**
+     * Root as a user namespace shows him that has no number for him (user_namespaces(7)); -1: this one has numbers for
+     * everybody.
+     */
     private static final int UNMAPPED = unmapped();
 
     private User() {}
@@ -25,7 +28,8 @@ public final class User {
         try {
             String[] map = java.nio.file.Files.readString(Path.of("/proc/self/uid_map")).strip().split("\\s+");
             boolean whole = map.length == 3 && map[0].equals("0") && map[2].equals("4294967295");
-            return whole ? -1 : Integer.parseInt(java.nio.file.Files.readString(Path.of("/proc/sys/kernel/overflowuid")).strip());
+            return whole ? -1
+                    : Integer.parseInt(java.nio.file.Files.readString(Path.of("/proc/sys/kernel/overflowuid")).strip());
         } catch (IOException e) {
             return -1; // without /proc everybody is who he seems
         }

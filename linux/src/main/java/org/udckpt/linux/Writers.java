@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Who besides this user and root can change a file, or put another one under its name: {@code user:ID}, {@code group:ID} or
- * {@code everybody}, each with the file or directory that permits it.
+ * Who besides this user and root can change a file, or put another one under its name: {@code user:ID},
+ * {@code group:ID} or {@code everybody}, each with the file or directory that permits it.
  */
 public record Writers(Map<String, String> places) {
     public static final Writers NOBODY = new Writers(Map.of());
@@ -24,7 +24,10 @@ public record Writers(Map<String, String> places) {
         return "group:" + Integer.toUnsignedString(gid);
     }
 
-    /** Those whom owner and mode of a file or directory let write to it; of its group any member, also by an access control list (acl(5)). */
+    /**
+     * Those whom owner and mode of a file or directory let write to it; of its group any member, also by an access
+     * control list (acl(5)).
+     */
     static Writers of(String path, Files.Stat stat) {
         Writers owner = User.isTrusted(stat.uid()) ? NOBODY : NOBODY.with(user(stat.uid()), path);
         return owner.and(byMode(path, stat));
@@ -83,7 +86,8 @@ public record Writers(Map<String, String> places) {
     @Override
     public String toString() {
         StringBuilder all = new StringBuilder();
-        places.forEach((party, path) -> all.append(all.isEmpty() ? "" : ", ").append(party.replace(':', ' ')).append(" (").append(path).append(')'));
+        places.forEach((party, path) -> all.append(all.isEmpty() ? "" : ", ").append(party.replace(':', ' '))
+                .append(" (").append(path).append(')'));
         return all.toString();
     }
 }

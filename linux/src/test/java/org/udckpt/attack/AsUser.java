@@ -8,8 +8,9 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
 /**
- * Work of this process with another user's rights: on a thread of its own, which has that user's ids and groups, as the threads that it starts have. The kernel
- * keeps them for each thread (credentials(7)); only the C library makes them the process's.
+ * Work of this process with another user's rights: on a thread of its own, which has that user's ids and groups, as the
+ * threads that it starts have. The kernel keeps them for each thread (credentials(7)); only the C library makes them
+ * the process's.
  */
 public final class AsUser {
     private static final int SETGROUPS = 116, SETRESUID = 117, SETRESGID = 119;

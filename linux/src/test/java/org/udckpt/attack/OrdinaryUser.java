@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A user of this host without any rights over others: a number, no account. Tests of attacks run the owner of a job as one,
- * or as root, and the attacker as another. Only root can start them.
+ * A user of this host without any rights over others: a number, no account. Tests of attacks run the owner of a job as
+ * one, or as root, and the attacker as another. Only root can start them.
  */
 public record OrdinaryUser(int uid) {
     /** Who owns a job that is not root's. */
@@ -22,13 +22,16 @@ public record OrdinaryUser(int uid) {
 
     /** Skips the test where this process is not root. */
     public static void requireRoot() throws IOException {
-        assumeTrue((int) Files.getAttribute(Path.of("/proc/self"), "unix:uid") == 0, "only root can start a program as another user");
+        assumeTrue((int) Files.getAttribute(Path.of("/proc/self"), "unix:uid") == 0,
+                "only root can start a program as another user");
     }
 
     /** {@code command} with this user's rights and nothing else: no group of root's, no capability, none to be had. */
     public List<String> command(List<String> command) {
-        List<String> all = new ArrayList<>(List.of("setpriv", "--reuid", "" + uid, "--regid", "" + uid, "--clear-groups",
-                "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "env", "HOME=/nonexistent", "XDG_RUNTIME_DIR="));
+        List<String> all =
+                new ArrayList<>(List.of("setpriv", "--reuid", "" + uid, "--regid", "" + uid, "--clear-groups",
+                        "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "env", "HOME=/nonexistent",
+                        "XDG_RUNTIME_DIR="));
         all.addAll(command);
         return all;
     }
@@ -58,7 +61,10 @@ public record OrdinaryUser(int uid) {
         return path;
     }
 
-    /** A copy of a program of {@code native/target/cmake/attacks} where every user can run it: a checkout may lie below a private directory. */
+    /**
+     * A copy of a program of {@code native/target/cmake/attacks} where every user can run it: a checkout may lie below
+     * a private directory.
+     */
     public static Path program(String name, Path directory) throws IOException {
         Path copy = directory.resolve(name);
         if (!Files.exists(copy)) {

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Replays the inputs of all fuzz targets of a module, and a few changes of each, without a fuzzer: a module with targets has a test class that
- * extends this one.
+ * Replays the inputs of all fuzz targets of a module, and a few changes of each, without a fuzzer: a module with
+ * targets has a test class that extends this one.
  */
 public abstract class FuzzInputs {
     private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -32,7 +32,8 @@ public abstract class FuzzInputs {
     @TestFactory
     Stream<DynamicTest> replay() throws URISyntaxException {
         return targets().stream().flatMap(target -> target.files().stream().map(
-                file -> DynamicTest.dynamicTest(target.name() + "/" + file.getFileName(), file.toUri(), () -> replay(target, file))));
+                file -> DynamicTest.dynamicTest(target.name() + "/" + file.getFileName(), file.toUri(),
+                        () -> replay(target, file))));
     }
 
     private static void replay(FuzzTarget target, Path file) throws Exception {
@@ -50,13 +51,15 @@ public abstract class FuzzInputs {
         try {
             target.run(input.clone());
         } catch (Throwable e) {
-            throw new AssertionError(target.name() + " with " + input.length + " bytes " + HexFormat.of().formatHex(input, 0, Math.min(2000, input.length)), e);
+            throw new AssertionError(target.name() + " with " + input.length + " bytes "
+                    + HexFormat.of().formatHex(input, 0, Math.min(2000, input.length)), e);
         }
     }
 
     /** Cut off, or with another byte, or four, somewhere. */
     private static byte[] changed(byte[] input, Random random) {
-        byte[] changed = random.nextInt(4) == 0 ? java.util.Arrays.copyOf(input, random.nextInt(input.length + 1)) : input.clone();
+        byte[] changed = random.nextInt(4) == 0 ? java.util.Arrays.copyOf(input, random.nextInt(input.length + 1))
+                : input.clone();
         int[] odd = {0, 1, -1, 0x7f, 0x80, ' ', '\n', '9', random.nextInt()};
         for (int n = changed.length == 0 ? 0 : random.nextInt(3); n > 0; n--) {
             int at = random.nextInt(changed.length);
@@ -68,12 +71,16 @@ public abstract class FuzzInputs {
         return changed;
     }
 
-    /** A target without inputs would be replayed by nobody, and one that does not say what it is for would be of no use to the list of parsers. */
+    /**
+     * A target without inputs would be replayed by nobody, and one that does not say what it is for would be of no use
+     * to the list of parsers.
+     */
     @Test
     void eachTargetHasInputsAndParsers() throws URISyntaxException {
         assertFalse(targets().isEmpty(), "no fuzz target in this module");
         for (FuzzTarget target : targets()) {
-            assertTrue(Files.isDirectory(target.inputs()) && !target.files().isEmpty(), "no inputs in " + target.inputs());
+            assertTrue(Files.isDirectory(target.inputs()) && !target.files().isEmpty(),
+                    "no inputs in " + target.inputs());
             assertNotNull(target.type().getAnnotation(Fuzzes.class), target.name() + " does not say what it fuzzes");
         }
     }

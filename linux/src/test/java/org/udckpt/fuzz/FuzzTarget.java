@@ -23,7 +23,8 @@ record FuzzTarget(String name, Class<?> type, Method method, Path inputs) {
     static List<FuzzTarget> below(Path classes) {
         Path module = classes.getParent().getParent();
         try (Stream<Path> files = Files.walk(classes)) {
-            return files.filter(file -> file.toString().endsWith(SUFFIX)).sorted().map(file -> of(classes.relativize(file), module)).toList();
+            return files.filter(file -> file.toString().endsWith(SUFFIX)).sorted()
+                    .map(file -> of(classes.relativize(file), module)).toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -33,7 +34,8 @@ record FuzzTarget(String name, Class<?> type, Method method, Path inputs) {
         String path = file.toString();
         try {
             Class<?> type = Class.forName(path.substring(0, path.length() - ".class".length()).replace('/', '.'));
-            return new FuzzTarget(type.getSimpleName(), type, type.getMethod("fuzzerTestOneInput", byte[].class), module.resolve("src/test/fuzz").resolve(type.getSimpleName()));
+            return new FuzzTarget(type.getSimpleName(), type, type.getMethod("fuzzerTestOneInput", byte[].class),
+                    module.resolve("src/test/fuzz").resolve(type.getSimpleName()));
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(path + " is no fuzz target (see Fuzzes)", e);
         }

@@ -7,7 +7,9 @@ import java.io.PrintStream;
 public final class Quiet {
     private Quiet() {}
 
-    /** Nothing is said from here on, where a fuzzer runs ({@code -Dudckpt.fuzzing=true}); what it says itself goes on. */
+    /**
+     * Nothing is said from here on, where a fuzzer runs ({@code -Dudckpt.fuzzing=true}); what it says itself goes on.
+     */
     public static void begin() {
         if (Boolean.getBoolean("udckpt.fuzzing")) {
             System.setErr(new PrintStream(OutputStream.nullOutputStream()));

@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.attack.OrdinaryUser;
 
-/** What an ordinary user could open again: of root's files, of those that root gave away, and of those that are the user's own. */
+/**
+ * What an ordinary user could open again: of root's files, of those that root gave away, and of those that are the
+ * user's own.
+ */
 class AccessTest {
     private static final int SETRESUID = 117, SETRESGID = 119, KEEP = -1;
     private static final OrdinaryUser USER = OrdinaryUser.OWNER;
@@ -62,10 +65,14 @@ class AccessTest {
         mode(file, "---------");
         assertEquals(LinuxError.EACCES, refusal(file, Syscall.O_RDONLY));
         assertEquals(0, refusal(file, Syscall.O_PATH), "O_PATH asks for no permission of the file");
-        assertEquals(0, Access.refusal(file.toString(), Syscall.O_RDWR, org.udckpt.linux.Files.stat(file.toString())), "root's");
+        assertEquals(0, Access.refusal(file.toString(), Syscall.O_RDWR, org.udckpt.linux.Files.stat(file.toString())),
+                "root's");
     }
 
-    /** In the user namespace of a restart nothing keeps the owner out, unless the group is another one, which is not in it. */
+    /**
+     * In the user namespace of a restart nothing keeps the owner out, unless the group is another one, which is not in
+     * it.
+     */
     @Test
     void ownFilesAlways() throws Exception {
         Path file = mode(USER.own(Files.createFile(temp.resolve("file"))), "---------");
@@ -85,10 +92,12 @@ class AccessTest {
     @Test
     void directories() throws Exception {
         Path directory = mode(Files.createDirectory(temp.resolve("directory")), "rwxr--r--");
-        assertEquals(LinuxError.EACCES, asUser(() -> Access.entryRefusal(directory.toString(), org.udckpt.linux.Files.stat(directory.toString()))));
+        assertEquals(LinuxError.EACCES, asUser(
+                () -> Access.entryRefusal(directory.toString(), org.udckpt.linux.Files.stat(directory.toString()))));
         assertEquals(0, refusal(directory, Syscall.O_RDONLY | Syscall.O_DIRECTORY), "to read it is another right");
         mode(directory, "rwx--x--x");
-        assertEquals(0, asUser(() -> Access.entryRefusal(directory.toString(), org.udckpt.linux.Files.stat(directory.toString()))));
+        assertEquals(0, asUser(
+                () -> Access.entryRefusal(directory.toString(), org.udckpt.linux.Files.stat(directory.toString()))));
         assertEquals(LinuxError.EACCES, refusal(directory, Syscall.O_RDONLY | Syscall.O_DIRECTORY));
     }
 }

@@ -64,7 +64,8 @@ class FolderTest {
         java.nio.file.Files.createDirectory(group.resolve("below"));
         reached(group.resolve("below"), Trust.OWN); // root's own, in which is nobody else
         java.nio.file.Files.setAttribute(group, "unix:gid", OrdinaryUser.STRANGER.uid());
-        assertTrue(refused(group.resolve("below"), Trust.OWN).contains(group + " can be written by its group"), "the directory above is named");
+        assertTrue(refused(group.resolve("below"), Trust.OWN).contains(group + " can be written by its group"),
+                "the directory above is named");
         reached(group.resolve("below"), Trust.GROUP);
     }
 
@@ -79,7 +80,8 @@ class FolderTest {
         Path own = java.nio.file.Files.createSymbolicLink(sticky.resolve("own"), directory);
         reached(own, Trust.OWN);
         Path link = java.nio.file.Files.createSymbolicLink(sticky.resolve("link"), directory);
-        java.nio.file.Files.setAttribute(link, "unix:uid", OrdinaryUser.STRANGER.uid(), java.nio.file.LinkOption.NOFOLLOW_LINKS);
+        java.nio.file.Files.setAttribute(link, "unix:uid", OrdinaryUser.STRANGER.uid(),
+                java.nio.file.LinkOption.NOFOLLOW_LINKS);
         for (Trust trust : Trust.values()) {
             assertTrue(refused(link, trust).contains("symbolic link " + link + " was made by user"), trust.name());
         }
@@ -92,10 +94,13 @@ class FolderTest {
         reached(directory.resolve("a/up"), Trust.OWN);
         assertEquals(Files.stat(below.toString()), stat(directory.resolve("a/up")));
         java.nio.file.Files.createSymbolicLink(directory.resolve("round"), Path.of("round"));
-        assertEquals(LinuxError.ELOOP, assertThrows(LinuxError.class, () -> Folder.reach(directory + "/round", Trust.ANY)).errno());
+        assertEquals(LinuxError.ELOOP,
+                assertThrows(LinuxError.class, () -> Folder.reach(directory + "/round", Trust.ANY)).errno());
         java.nio.file.Files.createFile(directory.resolve("file"));
-        assertEquals(LinuxError.ENOTDIR, assertThrows(LinuxError.class, () -> Folder.reach(directory + "/file", Trust.ANY)).errno());
-        assertEquals(LinuxError.ENOENT, assertThrows(LinuxError.class, () -> Folder.reach(directory + "/nothing/x", Trust.ANY)).errno());
+        assertEquals(LinuxError.ENOTDIR,
+                assertThrows(LinuxError.class, () -> Folder.reach(directory + "/file", Trust.ANY)).errno());
+        assertEquals(LinuxError.ENOENT,
+                assertThrows(LinuxError.class, () -> Folder.reach(directory + "/nothing/x", Trust.ANY)).errno());
     }
 
     private static Files.Stat stat(Path path) {
@@ -111,7 +116,8 @@ class FolderTest {
             int file = folder.create("file", Syscall.O_WRONLY);
             Files.close(file);
             assertEquals(0100600, folder.stat("file").mode());
-            assertEquals(LinuxError.EEXIST, assertThrows(LinuxError.class, () -> folder.create("file", Syscall.O_WRONLY)).errno());
+            assertEquals(LinuxError.EEXIST,
+                    assertThrows(LinuxError.class, () -> folder.create("file", Syscall.O_WRONLY)).errno());
             folder.makeSub("sub").close();
             assertEquals(0040700, folder.stat("sub").mode());
         } finally {
@@ -164,7 +170,8 @@ class FolderTest {
         java.nio.file.Files.createFile(directory.resolve("file"));
         java.nio.file.Files.createSymbolicLink(directory.resolve("link"), directory.resolve("file"));
         java.nio.file.Files.createSymbolicLink(directory.resolve("dangling"), directory.resolve("made-by-nobody"));
-        assertEquals(0, new ProcessBuilder("mkfifo", directory.resolve("fifo").toString()).inheritIO().start().waitFor());
+        assertEquals(0,
+                new ProcessBuilder("mkfifo", directory.resolve("fifo").toString()).inheritIO().start().waitFor());
         try (Folder folder = Folder.open(directory.toString())) {
             Files.close(folder.openRegular("file", Syscall.O_RDWR));
             for (String other : List.of("link", "dangling", "fifo")) {
@@ -172,7 +179,8 @@ class FolderTest {
                 assertThrows(UntrustedPath.class, () -> folder.openRegular(other, Syscall.O_WRONLY), other);
             }
             assertThrows(LinuxError.class, () -> folder.create("dangling", Syscall.O_WRONLY));
-            assertThrows(LinuxError.class, () -> folder.create("../outside", Syscall.O_WRONLY), "a name that leads out");
+            assertThrows(LinuxError.class, () -> folder.create("../outside", Syscall.O_WRONLY),
+                    "a name that leads out");
             assertThrows(LinuxError.class, () -> folder.sub(".."));
         }
         assertFalse(java.nio.file.Files.exists(directory.resolve("made-by-nobody")));
@@ -207,7 +215,7 @@ class FolderTest {
             folder.removeTree("tree");
             assertEquals(List.of("outside"), folder.names());
         }
-        assertArrayEquals(new String[] {"kept"}, outside.toFile().list());
+        assertArrayEquals(new String[]{"kept"}, outside.toFile().list());
     }
 
     @Test
@@ -216,13 +224,14 @@ class FolderTest {
         Path outside = make("outside", "rwx------");
         java.nio.file.Files.writeString(outside.resolve("kept"), "kept");
         Path mount = java.nio.file.Files.createDirectories(directory.resolve("tree/mount"));
-        assertEquals(0, new ProcessBuilder("mount", "--bind", outside.toString(), mount.toString()).inheritIO().start().waitFor());
+        assertEquals(0, new ProcessBuilder("mount", "--bind", outside.toString(), mount.toString()).inheritIO().start()
+                .waitFor());
         try (Folder folder = Folder.open(directory.toString())) {
             assertEquals(LinuxError.EXDEV, assertThrows(LinuxError.class, () -> folder.removeTree("tree")).errno());
         } finally {
             assertEquals(0, new ProcessBuilder("umount", mount.toString()).inheritIO().start().waitFor());
         }
-        assertArrayEquals(new String[] {"kept"}, outside.toFile().list());
+        assertArrayEquals(new String[]{"kept"}, outside.toFile().list());
     }
 
     @Test
@@ -232,7 +241,8 @@ class FolderTest {
             deep = java.nio.file.Files.createDirectory(deep.resolve("d"));
         }
         try (Folder folder = Folder.open(directory.toString())) {
-            assertTrue(assertThrows(LinuxError.class, () -> folder.removeTree("tree")).getMessage().contains("directories in each other"));
+            assertTrue(assertThrows(LinuxError.class, () -> folder.removeTree("tree")).getMessage()
+                    .contains("directories in each other"));
         }
     }
 }

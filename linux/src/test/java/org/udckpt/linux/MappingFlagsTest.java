@@ -10,13 +10,17 @@ import org.junit.jupiter.api.Test;
 /** smaps of kernels and processors that are not here. */
 class MappingFlagsTest {
     private static String mapping(String start, String permissions, int resident, String key, String flags) {
-        return start + "000-" + start + "800 " + permissions + " 00000000 00:00 0 \nSize: 2 kB\nRss:    " + resident + " kB\n" + key + "VmFlags: " + flags + " \n";
+        return start + "000-" + start + "800 " + permissions + " 00000000 00:00 0 \nSize: 2 kB\nRss:    " + resident
+                + " kB\n" + key + "VmFlags: " + flags + " \n";
     }
 
     @Test
     void protectionKeysAreAFlag() {
-        List<MappingFlags> all = MappingFlags.parse(mapping("7000", "rw-p", 0, "ProtectionKey:         3\n", "rd wr mr mw me ac") + mapping("7001", "rw-p", 0, "ProtectionKey:         0\n", "rd wr")
-                + mapping("7002", "--xp", 0, "ProtectionKey:         1\n", "ex mr mw me") + mapping("7003", "r--p", 0, "", "rd"));
+        List<MappingFlags> all =
+                MappingFlags.parse(mapping("7000", "rw-p", 0, "ProtectionKey:         3\n", "rd wr mr mw me ac")
+                        + mapping("7001", "rw-p", 0, "ProtectionKey:         0\n", "rd wr")
+                        + mapping("7002", "--xp", 0, "ProtectionKey:         1\n", "ex mr mw me")
+                        + mapping("7003", "r--p", 0, "", "rd"));
         assertEquals(4, all.size());
         assertTrue(all.get(0).has(MappingFlags.KEYED));
         assertFalse(all.get(1).has(MappingFlags.KEYED));

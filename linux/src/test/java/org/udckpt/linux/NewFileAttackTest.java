@@ -17,7 +17,10 @@ import org.udckpt.attack.Attacker;
 import org.udckpt.attack.OrdinaryUser;
 import org.udckpt.attack.Tries;
 
-/** What is exported (a core file, metrics) to a directory that everybody can write to, where a stranger replaces each new name by a link. */
+/**
+ * What is exported (a core file, metrics) to a directory that everybody can write to, where a stranger replaces each
+ * new name by a link.
+ */
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
 class NewFileAttackTest {
     private static final int OWNER = 61001; // as OrdinaryUser.OWNER: annotations take constants only
@@ -33,11 +36,13 @@ class NewFileAttackTest {
         java.nio.file.Files.setAttribute(place, "unix:mode", 0755);
         java.nio.file.Files.setAttribute(shared, "unix:mode", 0777);
         int[] written = {0};
-        try (Attacker attacker = Attacker.start(OrdinaryUser.program("link_into", place).toString(), "600", shared.toString(), ".export", precious.toString())) {
+        try (Attacker attacker = Attacker.start(OrdinaryUser.program("link_into", place).toString(), "600",
+                shared.toString(), ".export", precious.toString())) {
             Tries.noneWins("a link in the place of an exported file, uid " + victim, _ -> {
                 boolean whole = AsUser.call(victim, () -> export(shared));
                 Path export = shared.resolve("export");
-                boolean taken = whole && !(java.nio.file.Files.isRegularFile(export, LinkOption.NOFOLLOW_LINKS) && java.nio.file.Files.readString(export).equals("memory"));
+                boolean taken = whole && !(java.nio.file.Files.isRegularFile(export, LinkOption.NOFOLLOW_LINKS)
+                        && java.nio.file.Files.readString(export).equals("memory"));
                 written[0] += whole ? 1 : 0;
                 java.nio.file.Files.deleteIfExists(export);
                 return taken || !java.nio.file.Files.readString(precious).equals("precious");
@@ -53,7 +58,8 @@ class NewFileAttackTest {
 
     /** False: it says that it was attacked. */
     private static boolean export(Path shared) throws Exception {
-        try (Folder folder = Folder.reach(shared.toString(), Trust.ANY); NewFile file = NewFile.beside(folder, "export")) {
+        try (Folder folder = Folder.reach(shared.toString(), Trust.ANY);
+                NewFile file = NewFile.beside(folder, "export")) {
             try (FileChannel channel = Files.channel(file.descriptor(), StandardOpenOption.WRITE)) {
                 channel.write(ByteBuffer.wrap("memory".getBytes(java.nio.charset.StandardCharsets.US_ASCII)));
             }

@@ -44,7 +44,8 @@ class PathWritersTest {
 
     private static String writers(Path path) {
         try (PathWriters paths = new PathWriters(); FoundFile found = paths.find(path.toString())) {
-            assertEquals(found.writers().text().contains(found.own().text()), true, "whoever writes to the file is among all");
+            assertEquals(found.writers().text().contains(found.own().text()), true,
+                    "whoever writes to the file is among all");
             return found.writers().text();
         }
     }
@@ -99,14 +100,17 @@ class PathWritersTest {
     @Test
     void linksAndDotsLeadWhereTheKernelGoes() throws IOException {
         Path link = Files.createSymbolicLink(above.resolve("link"), Path.of("directory/../directory"));
-        try (PathWriters paths = new PathWriters(); FoundFile found = paths.find(link + "/./file"); FoundFile again = paths.find(file.toString())) {
-            assertTrue(found.stat().isSame(org.udckpt.linux.Files.stat(file.toString())) && again.stat().isSame(found.stat()));
+        try (PathWriters paths = new PathWriters(); FoundFile found = paths.find(link + "/./file");
+                FoundFile again = paths.find(file.toString())) {
+            assertTrue(found.stat().isSame(org.udckpt.linux.Files.stat(file.toString()))
+                    && again.stat().isSame(found.stat()));
         }
         Path endless = Files.createSymbolicLink(above.resolve("endless"), Path.of("endless"));
         try (PathWriters paths = new PathWriters()) {
             assertEquals(LinuxError.ELOOP, assertThrows(LinuxError.class, () -> paths.find(endless + "/file")).errno());
             assertEquals(LinuxError.ENOTDIR, assertThrows(LinuxError.class, () -> paths.find(file + "/file")).errno());
-            assertEquals(LinuxError.ENOENT, assertThrows(LinuxError.class, () -> paths.find(directory + "/none")).errno());
+            assertEquals(LinuxError.ENOENT,
+                    assertThrows(LinuxError.class, () -> paths.find(directory + "/none")).errno());
         }
     }
 
@@ -117,7 +121,8 @@ class PathWritersTest {
             Files.writeString(file, "another");
             int fd = found.reopen(Syscall.O_RDONLY);
             try {
-                assertTrue(org.udckpt.linux.Files.stat(fd).isSame(org.udckpt.linux.Files.stat(directory.resolve("away").toString())));
+                assertTrue(org.udckpt.linux.Files.stat(fd)
+                        .isSame(org.udckpt.linux.Files.stat(directory.resolve("away").toString())));
                 assertFalse(org.udckpt.linux.Files.stat(fd).isSame(org.udckpt.linux.Files.stat(file.toString())));
             } finally {
                 org.udckpt.linux.Files.close(fd);
@@ -129,7 +134,8 @@ class PathWritersTest {
     void whoHasMountedAFileSystemOfAProcess() {
         String mounts = """
                 22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
-                40 22 0:52 / /home/u/far rw,nosuid,nodev,relatime shared:9 - fuse.sshfs u@host: rw,user_id=1000,group_id=1000
+                40 22 0:52 / /home/u/far rw,nosuid,nodev,relatime shared:9 - \
+                fuse.sshfs u@host: rw,user_id=1000,group_id=1000
                 41 22 0:53 / /cvmfs/x rw - fuse cvmfs2 ro,user_id=0,group_id=0,allow_other
                 """;
         assertEquals("gid=5,mode=620", Mounts.terminals("""

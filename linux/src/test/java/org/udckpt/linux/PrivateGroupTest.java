@@ -9,7 +9,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A group is private only where nobody else can be in it. */
 class PrivateGroupTest {
-    private static final String ANN = "ann:x:1000:1000:Ann:/home/ann:/bin/sh\n", BOB = "bob:x:1001:1001::/home/bob:/bin/sh\n";
+    private static final String ANN = "ann:x:1000:1000:Ann:/home/ann:/bin/sh\n",
+            BOB = "bob:x:1001:1001::/home/bob:/bin/sh\n";
 
     @Test
     void ofOneUser() {
@@ -19,8 +20,10 @@ class PrivateGroupTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"ann:x:1000:bob | ''", "ann:x:1000:ann,bob | ''", "staff:x:1000: | ''", "ann:x:1001: | ''", "'' | ''",
-        "ann:x:1000: | eve:x:1002:1000::/:/bin/sh", "ann:x:1000 | ''"})
+    @CsvSource(delimiter = '|',
+            value = {"ann:x:1000:bob | ''", "ann:x:1000:ann,bob | ''", "staff:x:1000: | ''", "ann:x:1001: | ''",
+                    "'' | ''",
+                    "ann:x:1000: | eve:x:1002:1000::/:/bin/sh", "ann:x:1000 | ''"})
     void ofOthersToo(String group, String another) {
         assertFalse(PrivateGroup.is(1000, 1000, ANN, group + "\n", ANN + BOB + another));
     }

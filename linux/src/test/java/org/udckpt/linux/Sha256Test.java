@@ -24,14 +24,15 @@ class Sha256Test {
             MemorySegment all = arena.allocate(bytes.length);
             all.copyFrom(MemorySegment.ofArray(bytes));
             for (Sha256 hash : List.of(new Sha256.Native(), new Sha256.Jdk())) {
-                for (int part : new int[] {1000, 4096, bytes.length}) {
+                for (int part : new int[]{1000, 4096, bytes.length}) {
                     for (int at = 0; at < bytes.length; at += part) {
                         hash.add(all.asSlice(at, Math.min(part, bytes.length - at)));
                     }
                     assertArrayEquals(expected, hash.finish());
                 }
                 hash.add(arena.allocateFrom("abc").asSlice(0, 3));
-                assertEquals("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", HexFormat.of().formatHex(hash.finish()));
+                assertEquals("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+                        HexFormat.of().formatHex(hash.finish()));
             }
         }
     }

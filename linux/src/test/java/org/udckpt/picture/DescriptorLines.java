@@ -15,16 +15,20 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Proc;
+import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.Terminal;
 
-/** Of each descriptor: what it is and with whom it is shared, fdinfo, the file's stat(2), and what fcntl(2) and ioctl(2) tell of it. */
+/**
+ * Of each descriptor: what it is and with whom it is shared, fdinfo, the file's stat(2), and what fcntl(2) and ioctl(2)
+ * tell of it.
+ */
 final class DescriptorLines {
     private static final Pattern NUMBERED = Pattern.compile("(socket|pipe|anon_inode):\\[(\\d+)\\]");
-    private static final int F_GETSIG = 11, F_GETOWN_EX = 16, F_GETLEASE = 1025, F_GETPIPE_SZ = 1032, F_GET_SEALS = 1034, F_GET_RW_HINT = 1035, FIONREAD = 0x541b;
+    private static final int F_GETSIG = 11, F_GETOWN_EX = 16, F_GETLEASE = 1025, F_GETPIPE_SZ = 1032,
+            F_GET_SEALS = 1034, F_GET_RW_HINT = 1035, FIONREAD = 0x541b;
     private static final int TCGETS2 = 0x802c542a, TERMIOS2_BYTES = 44, TIOCGWINSZ = 0x5413;
     private static final int KCMP_FILE = 0, LESS = 1, O_PATH = Syscall.O_PATH;
 
@@ -38,14 +42,14 @@ final class DescriptorLines {
             return;
         }
         String who = picture.pids().name(pid);
-        try (PidFd process = new PidFd(pid)) {
+        try (ProcessHandleFd process = new ProcessHandleFd(pid)) {
             for (int fd : IntStream.of(Proc.descriptors(pid)).sorted().toArray()) {
                 one(picture, process, fd, who + " fd " + fd);
             }
         }
     }
 
-    private static void one(Picture picture, PidFd process, int fd, String about) {
+    private static void one(Picture picture, ProcessHandleFd process, int fd, String about) {
         String path = "/proc/" + process.pid() + "/fd/" + fd;
         String link = Files.readLink(path);
         if (picture.launchers(link)) {
@@ -56,7 +60,8 @@ final class DescriptorLines {
         information(picture, process.pid(), fd, about);
         long flags = flags(process.pid(), fd);
         int mode = stat(picture, path, link, about);
-        picture.add(about + " link" + ((mode & Files.Stat.TYPE) == Files.Stat.CHARACTER ? " of a device" : ""), named(picture, path, link, mode));
+        picture.add(about + " link" + ((mode & Files.Stat.TYPE) == Files.Stat.CHARACTER ? " of a device" : ""),
+                named(picture, path, link, mode));
         if ((flags & O_PATH) == 0) {
             int own = process.duplicate(fd);
             try {
@@ -73,7 +78,8 @@ final class DescriptorLines {
             return "pipe:[" + picture.name("pipe", link + Files.stat(path).inode()) + "]";
         }
         Matcher matcher = NUMBERED.matcher(link);
-        return matcher.matches() ? matcher.group(1) + ":[" + picture.name(matcher.group(1), matcher.group(2)) + "]" : link;
+        return matcher.matches() ? matcher.group(1) + ":[" + picture.name(matcher.group(1), matcher.group(2)) + "]"
+                : link;
     }
 
     private static long flags(int pid, int fd) {
@@ -122,14 +128,15 @@ final class DescriptorLines {
     }
 
     private static String kind(int mode, String link) {
-        return link.startsWith("/proc/") || link.startsWith("/sys/") ? "kernel's" : link.startsWith("/memfd:") ? "memory" : switch (mode & Files.Stat.TYPE) {
-            case Files.Stat.REGULAR -> "file";
-            case Files.Stat.DIRECTORY -> "directory";
-            case Files.Stat.SOCKET -> "socket";
-            case Files.Stat.FIFO -> "fifo";
-            case Files.Stat.CHARACTER -> "device";
-            default -> "other";
-        };
+        return link.startsWith("/proc/") || link.startsWith("/sys/") ? "kernel's"
+                : link.startsWith("/memfd:") ? "memory" : switch (mode & Files.Stat.TYPE) {
+                    case Files.Stat.REGULAR -> "file";
+                    case Files.Stat.DIRECTORY -> "directory";
+                    case Files.Stat.SOCKET -> "socket";
+                    case Files.Stat.FIFO -> "fifo";
+                    case Files.Stat.CHARACTER -> "device";
+                    default -> "other";
+                };
     }
 
     /** Calls that change nothing, on a duplicate. */
@@ -137,7 +144,8 @@ final class DescriptorLines {
         MemorySegment data = Scratch.data();
         picture.add(about + " F_GETSIG", result(Syscall.call(Syscall.FCNTL, fd, F_GETSIG, 0)));
         long owner = Syscall.call(Syscall.FCNTL, fd, F_GETOWN_EX, data.address());
-        picture.add(about + " F_GETOWN_EX", owner != 0 ? result(owner) : data.get(JAVA_INT, 0) + " " + picture.pids().name(data.get(JAVA_INT, 4)));
+        picture.add(about + " F_GETOWN_EX",
+                owner != 0 ? result(owner) : data.get(JAVA_INT, 0) + " " + picture.pids().name(data.get(JAVA_INT, 4)));
         switch (mode & Files.Stat.TYPE) {
             case Files.Stat.REGULAR -> {
                 picture.add(about + " F_GETLEASE", result(Syscall.call(Syscall.FCNTL, fd, F_GETLEASE, 0)));
@@ -151,17 +159,19 @@ final class DescriptorLines {
             }
             case Files.Stat.SOCKET -> SocketLines.add(picture, fd, link, about);
             case Files.Stat.CHARACTER -> terminal(picture, fd, about);
-            default -> { }
+            default -> {
+            }
         }
     }
 
     /** A driver that has no modes says ENOTTY. */
     private static void terminal(Picture picture, int fd, String about) {
         MemorySegment data = Scratch.data();
-        for (int[] ask : new int[][] {{TCGETS2, TERMIOS2_BYTES}, {TIOCGWINSZ, Terminal.WINDOW_BYTES}}) {
+        for (int[] ask : new int[][]{{TCGETS2, TERMIOS2_BYTES}, {TIOCGWINSZ, Terminal.WINDOW_BYTES}}) {
             data.asSlice(0, 64).fill((byte) 0);
             long result = Syscall.call(Syscall.IOCTL, fd, ask[0], data.address());
-            picture.add(about + " ioctl " + Integer.toHexString(ask[0]), result != 0 ? result(result) : HexFormat.of().formatHex(data.asSlice(0, ask[1]).toArray(JAVA_BYTE)));
+            picture.add(about + " ioctl " + Integer.toHexString(ask[0]), result != 0 ? result(result)
+                    : HexFormat.of().formatHex(data.asSlice(0, ask[1]).toArray(JAVA_BYTE)));
         }
         picture.add(about + " FIONREAD", unread(fd));
     }
@@ -176,7 +186,10 @@ final class DescriptorLines {
         return result < 0 ? LinuxError.name((int) -result) : Long.toString(result);
     }
 
-    /** Open file descriptions (kcmp(2)): two descriptors have the same name where they have the same position and flags for good. */
+    /**
+     * Open file descriptions (kcmp(2)): two descriptors have the same name where they have the same position and flags
+     * for good.
+     */
     static final class Descriptions {
         private final Map<String, List<Shared>> met = new HashMap<>();
         private int count;
@@ -186,7 +199,8 @@ final class DescriptorLines {
             int low = 0;
             for (int high = alike.size(); low < high;) {
                 Shared middle = alike.get((low + high) / 2);
-                long order = LinuxError.check(Syscall.call(Syscall.KCMP, pid, middle.pid, KCMP_FILE, fd, middle.fd), "kcmp of " + pid + " and " + middle.pid);
+                long order = LinuxError.check(Syscall.call(Syscall.KCMP, pid, middle.pid, KCMP_FILE, fd, middle.fd),
+                        "kcmp of " + pid + " and " + middle.pid);
                 if (order == 0) {
                     return middle.name;
                 }

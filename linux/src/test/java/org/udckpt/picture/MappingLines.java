@@ -10,21 +10,28 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.udckpt.linux.Proc;
 
-/** Of a process's memory: each mapping with its flags (smaps), and NUMA policies (numa_maps). Neighbours that are alike are one, as the kernel may join them. */
+/**
+ * Of a process's memory: each mapping with its flags (smaps), and NUMA policies (numa_maps). Neighbours that are alike
+ * are one, as the kernel may join them.
+ */
 final class MappingLines {
-    private static final List<String> COMPARED = List.of("VmFlags", "ProtectionKey", "KernelPageSize", "MMUPageSize", "THPeligible");
+    private static final List<String> COMPARED =
+            List.of("VmFlags", "ProtectionKey", "KernelPageSize", "MMUPageSize", "THPeligible");
 
     /**
-     * VmFlags (docs/internals/attributes.md) that may differ, and do not part neighbours: "ac", memory that counts for the commit limit, which read-only pages of a library
-     * do once they have been written, and pages that are mapped anew do not; "sd", soft dirty, a tool's; "um", pages of a lazy restart that are still to come; "gu",
-     * which stays when the last guard page has gone.
+     * VmFlags (docs/internals/attributes.md) that may differ, and do not part neighbours: "ac", memory that counts for
+     * the commit limit, which read-only pages of a library do once they have been written, and pages that are mapped
+     * anew do not; "sd", soft dirty, a tool's; "um", pages of a lazy restart that are still to come; "gu", which stays
+     * when the last guard page has gone.
      */
     private static final Set<String> FOLLOW = Set.of("ac", "sd", "um", "gu");
 
-    private record Mapped(long start, long end, String permissions, long offset, String file, Map<String, String> more) {
+    private record Mapped(long start, long end, String permissions, long offset, String file,
+            Map<String, String> more) {
         boolean goesOn(Mapped next) {
             boolean anonymous = file.isEmpty() || file.startsWith("[");
-            return end == next.start && permissions.equals(next.permissions) && file.equals(next.file) && more.equals(next.more)
+            return end == next.start && permissions.equals(next.permissions) && file.equals(next.file)
+                    && more.equals(next.more)
                     && (anonymous || offset + end - start == next.offset);
         }
 
@@ -44,13 +51,16 @@ final class MappingLines {
         for (Mapped one : mappings) {
             String about = who + " map %x-%x".formatted(one.start, one.end);
             picture.add(about, one.permissions);
-            picture.add(about + " file", one.file.isEmpty() || one.file.startsWith("[") ? one.file : "%s at %x".formatted(one.file, one.offset));
+            picture.add(about + " file", one.file.isEmpty() || one.file.startsWith("[") ? one.file
+                    : "%s at %x".formatted(one.file, one.offset));
             one.more.forEach((name, said) -> picture.add(about + " " + name, said));
         }
         Set<String> policies = new TreeSet<>(); // each once for a mapping, which has a line for each part
         for (String line : Proc.text("/proc/" + pid + "/numa_maps").split("\n")) {
             String[] words = line.split(" ");
-            mappings.stream().filter(one -> one.start <= Long.parseUnsignedLong(words[0], 16) && Long.parseUnsignedLong(words[0], 16) < one.end)
+            mappings.stream()
+                    .filter(one -> one.start <= Long.parseUnsignedLong(words[0], 16)
+                            && Long.parseUnsignedLong(words[0], 16) < one.end)
                     .forEach(one -> policies.add("%x %s".formatted(one.start, words[1])));
         }
         policies.forEach(policy -> picture.add(who + " numa_maps", policy));
@@ -65,12 +75,18 @@ final class MappingLines {
                 last = join(found, last);
                 String[] range = words[0].split("-");
                 String file = words.length > 5 ? words[5] : "";
-                String shared = words[4].equals("0") || !file.endsWith("(deleted)") ? file : file + " " + picture.name("memory", words[3] + " " + words[4]);
-                last = new Mapped(Long.parseUnsignedLong(range[0], 16), Long.parseUnsignedLong(range[1], 16), words[1], Long.parseLong(words[2], 16), shared, new TreeMap<>());
+                String shared = words[4].equals("0") || !file.endsWith("(deleted)") ? file
+                        : file + " " + picture.name("memory", words[3] + " " + words[4]);
+                last = new Mapped(Long.parseUnsignedLong(range[0], 16), Long.parseUnsignedLong(range[1], 16), words[1],
+                        Long.parseLong(words[2], 16), shared, new TreeMap<>());
             } else if (COMPARED.contains(words[0].substring(0, words[0].length() - 1))) {
                 String name = words[0].substring(0, words[0].length() - 1);
                 String said = line.substring(words[0].length()).strip();
-                last.more.put(name, name.equals("VmFlags") ? Stream.of(said.split(" ")).filter(flag -> !FOLLOW.contains(flag)).collect(Collectors.joining(" ")) : said);
+                last.more
+                        .put(name,
+                                name.equals("VmFlags") ? Stream.of(said.split(" "))
+                                        .filter(flag -> !FOLLOW.contains(flag)).collect(Collectors.joining(" "))
+                                        : said);
             }
         }
         join(found, last);

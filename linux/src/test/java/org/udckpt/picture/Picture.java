@@ -10,10 +10,10 @@ import java.util.function.Predicate;
 import org.udckpt.linux.LinuxError;
 
 /**
- * What /proc and system calls say of every process of a tree, as lines that can be compared with those of another moment: each has a subject
- * ("112/113 status Umask") and says one thing of it. The tree should stand still meanwhile. Numbers that only name a kernel object (of a socket, a
- * pipe, an epoll) are counted anew in each picture, so that who shares what is compared and the number is not; processes have the numbers that they
- * know themselves.
+ * What /proc and system calls say of every process of a tree, as lines that can be compared with those of another
+ * moment: each has a subject ("112/113 status Umask") and says one thing of it. The tree should stand still meanwhile.
+ * Numbers that only name a kernel object (of a socket, a pipe, an epoll) are counted anew in each picture, so that who
+ * shares what is compared and the number is not; processes have the numbers that they know themselves.
  */
 public final class Picture {
     private final Map<String, List<String>> lines = new TreeMap<>();
@@ -29,8 +29,9 @@ public final class Picture {
     }
 
     /**
-     * @param hostPids  all processes of the tree, as this process numbers them
-     * @param launchers whether a link of /proc/PID/fd is to a standard stream of who has launched the tree, which belongs to another one after a restart
+     * @param hostPids all processes of the tree, as this process numbers them
+     * @param launchers whether a link of /proc/PID/fd is to a standard stream of who has launched the tree, which
+     *     belongs to another one after a restart
      */
     public static Picture of(Collection<Integer> hostPids, Predicate<String> launchers) {
         Picture picture = new Picture(hostPids, launchers);
@@ -40,7 +41,8 @@ public final class Picture {
                 MappingLines.add(picture, pid);
                 DescriptorLines.add(picture, pid);
             } catch (LinuxError failure) {
-                throw new IllegalStateException("process " + pid + " cannot be looked at: " + failure.getMessage(), failure);
+                throw new IllegalStateException("process " + pid + " cannot be looked at: " + failure.getMessage(),
+                        failure);
             }
         }
         return picture;
@@ -63,7 +65,8 @@ public final class Picture {
         String key = kind + " " + number;
         String known = names.get(key);
         if (known == null) {
-            names.put(key, known = "#" + (names.keySet().stream().filter(one -> one.startsWith(kind + " ")).count() + 1));
+            names.put(key,
+                    known = "#" + (names.keySet().stream().filter(one -> one.startsWith(kind + " ")).count() + 1));
         }
         return known;
     }

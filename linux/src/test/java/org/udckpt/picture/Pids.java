@@ -34,7 +34,10 @@ final class Pids {
         return hosts.values();
     }
 
-    /** The number that a process or thread knows itself by (NSpid of proc_pid_status(5)); of one that is not there, "gone". */
+    /**
+     * The number that a process or thread knows itself by (NSpid of proc_pid_status(5)); of one that is not there,
+     * "gone".
+     */
     String name(int pid) {
         return pid == 0 ? "0" : own.containsKey(pid) || exists(pid) ? Integer.toString(own(pid)) : "gone";
     }

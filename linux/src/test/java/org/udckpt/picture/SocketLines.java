@@ -12,11 +12,16 @@ import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.UnixDiag;
 
-/** Of a socket: its names, all options that can be asked for without changing them, what waits in it, and what sock_diag(7) tells of unix sockets. */
+/**
+ * Of a socket: its names, all options that can be asked for without changing them, what waits in it, and what
+ * sock_diag(7) tells of unix sockets.
+ */
 final class SocketLines {
     private static final int SOL_SOCKET = 1, IPPROTO_IP = 0, IPPROTO_TCP = 6, IPPROTO_IPV6 = 41, SOL_NETLINK = 270;
-    private static final int SO_ERROR = 4, SO_PEERCRED = 17, SO_DOMAIN = 39, SO_COOKIE = 57, AF_UNIX = 1, SOCK_DGRAM = 2, LISTEN = 10, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16;
-    private static final int SIOCOUTQ = 0x5411, LAST_OPTION = 83, TCP_INFO = 11, SO_PEERPIDFD = 77, TCP_ZEROCOPY_RECEIVE = 35, TCP_CC_INFO = 26;
+    private static final int SO_ERROR = 4, SO_PEERCRED = 17, SO_DOMAIN = 39, SO_COOKIE = 57, AF_UNIX = 1,
+            SOCK_DGRAM = 2, LISTEN = 10, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16;
+    private static final int SIOCOUTQ = 0x5411, LAST_OPTION = 83, TCP_INFO = 11, SO_PEERPIDFD = 77,
+            TCP_ZEROCOPY_RECEIVE = 35, TCP_CC_INFO = 26;
     private static final int MOST = 256;
 
     private SocketLines() {}
@@ -31,7 +36,8 @@ final class SocketLines {
         };
         for (int name = 1; name <= LAST_OPTION; name++) {
             switch (name) {
-                case SO_ERROR, SO_COOKIE, SO_PEERPIDFD -> { } // asking clears it, makes one, opens one
+                case SO_ERROR, SO_COOKIE, SO_PEERPIDFD -> {
+                } // asking clears it, makes one, opens one
                 case SO_PEERCRED -> peer(picture, fd, subject);
                 default -> ask(picture, fd, SOL_SOCKET, name, subject + " SOL_SOCKET " + name);
             }
@@ -50,14 +56,16 @@ final class SocketLines {
             }
             case AF_NETLINK -> all(picture, fd, SOL_NETLINK, 1, 12, subject + " SOL_NETLINK ");
             case AF_UNIX -> diagnosis(picture, inode(link), subject);
-            default -> { }
+            default -> {
+            }
         }
         picture.add(subject + " getsockname", name(fd, Syscall.GETSOCKNAME));
         picture.add(subject + " getpeername", name(fd, Syscall.GETPEERNAME));
         picture.add(subject + " SIOCINQ", DescriptorLines.unread(fd));
         MemorySegment data = Scratch.data();
         long result = Syscall.call(Syscall.IOCTL, fd, SIOCOUTQ, data.address());
-        picture.add(subject + " SIOCOUTQ", result != 0 ? DescriptorLines.result(result) : Integer.toString(data.get(JAVA_INT, 0)));
+        picture.add(subject + " SIOCOUTQ",
+                result != 0 ? DescriptorLines.result(result) : Integer.toString(data.get(JAVA_INT, 0)));
     }
 
     private static long inode(String link) {
@@ -81,7 +89,8 @@ final class SocketLines {
     private static int option(int fd, int level, int name) {
         MemorySegment data = Scratch.data();
         data.set(JAVA_INT, 0, 4);
-        LinuxError.check(Syscall.call(Syscall.GETSOCKOPT, fd, level, name, data.address() + 8, data.address()), "getsockopt " + name);
+        LinuxError.check(Syscall.call(Syscall.GETSOCKOPT, fd, level, name, data.address() + 8, data.address()),
+                "getsockopt " + name);
         return data.get(JAVA_INT, 8);
     }
 
@@ -92,7 +101,8 @@ final class SocketLines {
         long result = Syscall.call(Syscall.GETSOCKOPT, fd, level, name, data.address() + 8, data.address());
         if (result == 0) {
             int length = Math.min(MOST, data.get(JAVA_INT, 0));
-            picture.add(about, length == 4 ? Integer.toString(data.get(JAVA_INT, 8)) : HexFormat.of().formatHex(data.asSlice(8, length).toArray(JAVA_BYTE)));
+            picture.add(about, length == 4 ? Integer.toString(data.get(JAVA_INT, 8))
+                    : HexFormat.of().formatHex(data.asSlice(8, length).toArray(JAVA_BYTE)));
         }
     }
 
@@ -117,9 +127,14 @@ final class SocketLines {
     private static void diagnosis(Picture picture, long inode, String about) {
         try (UnixDiag diag = new UnixDiag()) {
             UnixDiag.Info info = diag.query(inode);
-            picture.add(about + " diag", "type %d, state %d, peer %s, peer gone %s, name %s, queue %d, backlog %d, shutdown %d".formatted(info.type(), info.state(),
-                    info.peer() == 0 ? "none" : picture.name("socket", Long.toString(Integer.toUnsignedLong(info.peer()))), info.peerGone(),
-                    info.name() == null ? "none" : HexFormat.of().formatHex(info.name()), info.receiveQueue(), info.state() == LISTEN ? info.backlog() : 0, info.shutdown()));
+            picture.add(about + " diag",
+                    "type %d, state %d, peer %s, peer gone %s, name %s, queue %d, backlog %d, shutdown %d".formatted(
+                            info.type(), info.state(),
+                            info.peer() == 0 ? "none"
+                                    : picture.name("socket", Long.toString(Integer.toUnsignedLong(info.peer()))),
+                            info.peerGone(),
+                            info.name() == null ? "none" : HexFormat.of().formatHex(info.name()), info.receiveQueue(),
+                            info.state() == LISTEN ? info.backlog() : 0, info.shutdown()));
         }
     }
 }

@@ -14,8 +14,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Functions of the C library that the preloaded library takes over do for every argument, and wherever they are called, what those behind them do
- * (libc_calls.c): but for the paths of the soft fabric's devices, nobody can tell whether the library is there.
+ * Functions of the C library that the preloaded library takes over do for every argument, and wherever they are called,
+ * what those behind them do (libc_calls.c): but for the paths of the soft fabric's devices, nobody can tell whether the
+ * library is there.
  */
 class CLibraryCallsTest {
     private static final String PROGRAM = Native.program("libc_calls").toString();
@@ -31,7 +32,8 @@ class CLibraryCallsTest {
     private static Set<String> exported(Path library) throws Exception {
         Native.Result result = Native.run(Map.of("LD_PRELOAD", ""), "nm", "-D", "--defined-only", library.toString());
         assertEquals(0, result.exit(), result::toString);
-        return result.out().lines().map(line -> line.split(" ")).filter(words -> words.length == 3 && words[1].matches("[TtWiVBD]"))
+        return result.out().lines().map(line -> line.split(" "))
+                .filter(words -> words.length == 3 && words[1].matches("[TtWiVBD]"))
                 .map(words -> words[2].replaceFirst("@.*", "")).collect(Collectors.toCollection(TreeSet::new));
     }
 
@@ -43,7 +45,8 @@ class CLibraryCallsTest {
     void allOfThemAreDriven() throws Exception {
         Path libc;
         try (Stream<String> libraries = Native.run(Map.of("LD_PRELOAD", ""), "ldd", PROGRAM).out().lines()) {
-            libc = Path.of(libraries.filter(line -> line.contains("libc.so.6")).map(line -> line.strip().split(" ")[2]).findFirst().orElseThrow());
+            libc = Path.of(libraries.filter(line -> line.contains("libc.so.6")).map(line -> line.strip().split(" ")[2])
+                    .findFirst().orElseThrow());
         }
         Set<String> takenOver = exported(Native.library());
         takenOver.retainAll(exported(libc));
@@ -62,10 +65,14 @@ class CLibraryCallsTest {
         }
         assertEquals(List.of(), different);
         assertEquals(without.size(), with.size());
-        assertTrue(with.contains("signal handler allocations 0") && with.contains("vfork child allocations 0"), "the lines tell of allocations");
+        assertTrue(with.contains("signal handler allocations 0") && with.contains("vfork child allocations 0"),
+                "the lines tell of allocations");
     }
 
-    /** What is seen of the fabric's devices, with the same care: bad addresses are EFAULT, errno is kept, and the standard error's lock is not waited for. */
+    /**
+     * What is seen of the fabric's devices, with the same care: bad addresses are EFAULT, errno is kept, and the
+     * standard error's lock is not waited for.
+     */
     @Test
     void devicesAreSeen() throws Exception {
         List<String> lines = lines(Map.of(), "pretended");
@@ -74,7 +81,8 @@ class CLibraryCallsTest {
             if (line.contains("(")) {
                 boolean device = line.contains("(/dev/infiniband/uverbs0, ");
                 String function = line.substring(1, line.indexOf('(')), argument = line.replaceAll(".*, |\\) = .*", "");
-                String expected = function.contains("open") ? failed(ENODEV) : function.equals("access") ? access(device, argument) : stat(function, device, argument);
+                String expected = function.contains("open") ? failed(ENODEV)
+                        : function.equals("access") ? access(device, argument) : stat(function, device, argument);
                 if (!function.contains("open") || wellFormed(argument)) {
                     assertEquals(expected, line.replaceFirst(".*\\) = ", ""), line);
                 }
@@ -94,7 +102,8 @@ class CLibraryCallsTest {
 
     private static String access(boolean device, String argument) {
         int mode = Integer.parseInt(argument.replace("mode ", ""));
-        return (mode & ~7) != 0 ? failed(EINVAL) : (mode & (device ? 1 : 2)) != 0 ? failed(EACCES) : "0 errno " + UNTOUCHED;
+        return (mode & ~7) != 0 ? failed(EINVAL)
+                : (mode & (device ? 1 : 2)) != 0 ? failed(EACCES) : "0 errno " + UNTOUCHED;
     }
 
     private static String stat(String function, boolean device, String argument) {
@@ -102,7 +111,10 @@ class CLibraryCallsTest {
         if (versioned && !argument.matches(".* [01]")) { // of the two of x86-64
             return failed(EINVAL);
         }
-        return argument.startsWith("good ") ? "0 errno " + UNTOUCHED + (device ? " mode " + (020000 | 0666) + " device " + (231 << 8 | 192) : " mode " + (040000 | 0555) + " device 0")
+        return argument.startsWith("good ")
+                ? "0 errno " + UNTOUCHED
+                        + (device ? " mode " + (020000 | 0666) + " device " + (231 << 8 | 192)
+                                : " mode " + (040000 | 0555) + " device 0")
                 : failed(EFAULT);
     }
 }

@@ -24,10 +24,14 @@ class ExportedSymbolsTest {
             "mult_to_ibv_rate", "ibv_get_sysfs_path", "ibv_read_sysfs_file", "ibv_read_ibdev_sysfs_file");
 
     /** What drivers use to talk to the kernel: out of reach without a device that they opened. */
-    static final Pattern FOR_DRIVERS = Pattern.compile("ibv_cmd_.*|ibv_register_driver|verbs_register_driver_\\d+|__ioctl_final_num_attrs|"
-            + "__verbs_log|_verbs_init_and_alloc_context|execute_ioctl|verbs_allow_disassociate_destroy|verbs_init_cq|verbs_set_ops|verbs_uninit_context");
+    static final Pattern FOR_DRIVERS =
+            Pattern.compile("ibv_cmd_.*|ibv_register_driver|verbs_register_driver_\\d+|__ioctl_final_num_attrs|"
+                    + "__verbs_log|_verbs_init_and_alloc_context|execute_ioctl|verbs_allow_disassociate_destroy"
+                    + "|verbs_init_cq"
+                    + "|verbs_set_ops|verbs_uninit_context");
 
-    private static final Pattern VERBS = Pattern.compile("_?_?ibv_.*|.*verbs_.*|mbps_.*|mult_.*|execute_ioctl|__ioctl.*");
+    private static final Pattern VERBS =
+            Pattern.compile("_?_?ibv_.*|.*verbs_.*|mbps_.*|mult_.*|execute_ioctl|__ioctl.*");
 
     private static Set<String> exported(Path library) throws Exception {
         Native.Result result = Native.run(Map.of("LD_PRELOAD", ""), "nm", "-D", "--defined-only", library.toString());
@@ -39,14 +43,17 @@ class ExportedSymbolsTest {
     /** The installed one whose name begins so. */
     static Path library(String name) throws Exception {
         Path linkedWithBoth = Native.program("../virtualization/cm_rounds");
-        try (Stream<String> maps = Native.run(Map.of("LD_PRELOAD", ""), "ldd", linkedWithBoth.toString()).out().lines()) {
-            return Path.of(maps.filter(line -> line.contains(name)).map(line -> line.strip().split(" ")[2]).findFirst().orElseThrow());
+        try (Stream<String> maps =
+                Native.run(Map.of("LD_PRELOAD", ""), "ldd", linkedWithBoth.toString()).out().lines()) {
+            return Path.of(maps.filter(line -> line.contains(name)).map(line -> line.strip().split(" ")[2]).findFirst()
+                    .orElseThrow());
         }
     }
 
     /** The functions that it exports, without their versions. */
     static Set<String> names(Path library) throws Exception {
-        return exported(library).stream().map(name -> name.replaceFirst("@.*", "")).collect(Collectors.toCollection(TreeSet::new));
+        return exported(library).stream().map(name -> name.replaceFirst("@.*", ""))
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     @Test
@@ -59,7 +66,8 @@ class ExportedSymbolsTest {
         missing.removeAll(HELPERS);
         missing.removeIf(name -> FOR_DRIVERS.matcher(name).matches());
         assertEquals(Set.of(), missing, "exported by libibverbs, neither taken over nor known to need no device");
-        Set<String> invented = ours.stream().filter(name -> VERBS.matcher(name).matches()).collect(Collectors.toCollection(TreeSet::new));
+        Set<String> invented = ours.stream().filter(name -> VERBS.matcher(name).matches())
+                .collect(Collectors.toCollection(TreeSet::new));
         invented.removeAll(theirs);
         assertEquals(Set.of(), invented, "exported by the library under a name that libibverbs does not have");
     }

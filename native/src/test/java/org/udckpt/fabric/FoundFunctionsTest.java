@@ -20,9 +20,10 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class FoundFunctionsTest {
     private static final String CLIENT = Native.program("found_client").toString();
-    private static final String NAMESPACE = "udckpt: libibverbs in a namespace of its own (dlmopen) is not supported";
+    private static final String NAMESPACE = "udckpt: libibverbs in its own namespace (dlmopen) is not supported";
 
-    @TempDir Path directory;
+    @TempDir
+    Path directory;
 
     private Native.Result exchange(String way, Map<String, String> environment) throws Exception {
         Path finish = directory.resolve("finish");
@@ -34,7 +35,7 @@ class FoundFunctionsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dlsym", "dlvsym", "deepbind", "plugin", "plugin-deepbind", "plugin-deepbind-lazy",
-        "plugin-handle", "default", "next", "plugin-next", "plugin-default-deepbind"})
+            "plugin-handle", "default", "next", "plugin-next", "plugin-default-deepbind"})
     void isTheLibrarys(String way) throws Exception {
         for (String virtualize : List.of("0", "1")) {
             Native.Result result = exchange(way, Map.of("UDCKPT_VIRTUALIZE", virtualize));

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * No thread is inside a verb while the gate is closed, none is lost, and handlers that call verbs inside verbs do not
- * hang: {@code native/src/test/c/gate_stress.c}, for {@code udckpt.gate.seconds} (3) with {@code udckpt.seed}.
+ * hang: {@code native/src/test/c/gate/gate_stress.c}, for {@code udckpt.gate.seconds} (3) with {@code udckpt.seed}.
  */
 @Timeout(3700)
 class GateStressTest {

@@ -25,7 +25,8 @@ final class Native {
         /** Waits at most {@code seconds}; exit code 124 and a dead process after that. */
         Result await(int seconds) throws IOException, InterruptedException {
             boolean ended = process.waitFor(seconds, TimeUnit.SECONDS);
-            if (!ended) process.destroyForcibly().waitFor();
+            if (!ended)
+                process.destroyForcibly().waitFor();
             return new Result(ended ? process.exitValue() : 124, Files.readString(out, StandardCharsets.ISO_8859_1),
                     Files.readString(err, StandardCharsets.ISO_8859_1));
         }

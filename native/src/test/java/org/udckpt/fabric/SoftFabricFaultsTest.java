@@ -17,7 +17,8 @@ class SoftFabricFaultsTest {
 
     private static List<Integer> arrivals(String fault, int percent, int seed) throws Exception {
         Map<String, String> environment = new HashMap<>(Map.of("UDCKPT_SOFT_SEED", Integer.toString(seed)));
-        if (fault != null) environment.put("UDCKPT_SOFT_" + fault, Integer.toString(percent));
+        if (fault != null)
+            environment.put("UDCKPT_SOFT_" + fault, Integer.toString(percent));
         Native.Result result = Native.run(environment, Native.program("fabric_faults").toString());
         assertEquals(0, result.exit(), result::toString);
         return result.out().lines().map(Integer::valueOf).toList();
@@ -26,7 +27,8 @@ class SoftFabricFaultsTest {
     /** Within five standard deviations of a binomial distribution. */
     private static void assertAbout(int percent, int count) {
         double p = percent / 100.0, deviation = Math.sqrt(SENT * p * (1 - p));
-        assertTrue(Math.abs(count - SENT * p) < 5 * deviation, () -> count + " of " + SENT + ", expected about " + percent + "%");
+        assertTrue(Math.abs(count - SENT * p) < 5 * deviation,
+                () -> count + " of " + SENT + ", expected about " + percent + "%");
     }
 
     @Test
@@ -55,7 +57,8 @@ class SoftFabricFaultsTest {
     @Test
     void reordering() throws Exception {
         List<Integer> first = arrivals("REORDER", 10, 42);
-        assertEquals(IntStream.range(0, SENT).boxed().toList(), first.stream().sorted().toList(), "nothing is lost or doubled");
+        assertEquals(IntStream.range(0, SENT).boxed().toList(), first.stream().sorted().toList(),
+                "nothing is lost or doubled");
         long overtaken = IntStream.range(1, SENT).filter(i -> first.get(i) < first.get(i - 1)).count();
         assertTrue(overtaken > 50 && overtaken < 120, () -> overtaken + " overtaken");
         assertEquals(first, arrivals("REORDER", 10, 42));

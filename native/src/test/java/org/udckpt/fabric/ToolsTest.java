@@ -20,9 +20,11 @@ class ToolsTest {
     void devinfo() throws Exception {
         Native.Result result = Native.run(Map.of("UDCKPT_SOFT_LID", "0x21"), "ibv_devinfo", "-v");
         assertEquals(0, result.exit(), result::toString);
-        for (String expected : List.of("hca_id:\\s+soft0", "state:\\s+PORT_ACTIVE", "port_lid:\\s+33", "active_mtu:\\s+4096",
+        for (String expected : List.of("hca_id:\\s+soft0", "state:\\s+PORT_ACTIVE", "port_lid:\\s+33",
+                "active_mtu:\\s+4096",
                 "link_layer:\\s+InfiniBand", "GID\\[\\s*0\\]:\\s+fe80:0000:0000:0000:0250:f7ff:0000:0021")) {
-            assertTrue(result.out().lines().anyMatch(line -> line.matches(".*" + expected + ".*")), () -> expected + " not in\n" + result);
+            assertTrue(result.out().lines().anyMatch(line -> line.matches(".*" + expected + ".*")),
+                    () -> expected + " not in\n" + result);
         }
         assertEquals("", result.err());
     }
@@ -48,7 +50,8 @@ class ToolsTest {
     private static void pingpong(String program, String options) throws Exception {
         int port = freePort();
         List<String> command = new ArrayList<>(List.of(program, "-p", Integer.toString(port)));
-        if (!options.isEmpty()) command.addAll(List.of(options.split(" ")));
+        if (!options.isEmpty())
+            command.addAll(List.of(options.split(" ")));
         try (Native.Running server = Native.start(Map.of("UDCKPT_SOFT_LID", "1"), command)) {
             awaitListener(server, port);
             command.add("localhost");
@@ -66,9 +69,12 @@ class ToolsTest {
     @CsvSource({"ud_verbs,0", "ud_verbs,2", "rc_v,0", "rc_v,2"})
     void mpich(String transport, String loss) throws Exception {
         String library = Native.library().toString();
-        Native.Result result = Native.run(Map.of("LD_PRELOAD", ""), "mpiexec", "-n", "2", "-genv", "LD_PRELOAD", library,
-                "-genv", "UDCKPT_VIRTUALIZE", "0", "-genv", "UCX_TLS", transport + ",self", "-genv", "UCX_NET_DEVICES", "soft0:1",
-                "-genv", "UDCKPT_SOFT_LOSS", loss, "-genv", "UDCKPT_SOFT_SEED", "5", Native.program("fabric_mpi").toString());
+        Native.Result result =
+                Native.run(Map.of("LD_PRELOAD", ""), "mpiexec", "-n", "2", "-genv", "LD_PRELOAD", library,
+                        "-genv", "UDCKPT_VIRTUALIZE", "0", "-genv", "UCX_TLS", transport + ",self", "-genv",
+                        "UCX_NET_DEVICES", "soft0:1",
+                        "-genv", "UDCKPT_SOFT_LOSS", loss, "-genv", "UDCKPT_SOFT_SEED", "5",
+                        Native.program("fabric_mpi").toString());
         assertEquals(0, result.exit(), result::toString);
         assertEquals("right", result.out().strip(), result::toString);
         assertEquals("", result.err());
@@ -76,12 +82,15 @@ class ToolsTest {
 
     /** Hosts with addresses of an ordinary network, as in a namespace of their own behind a veth pair. */
     @ParameterizedTest
-    @ValueSource(strings = {"fabric_events sleeper", "fabric_events solicited-sleeper", "fabric_send plain", "fabric_address reply"})
+    @ValueSource(strings = {"fabric_events sleeper", "fabric_events solicited-sleeper", "fabric_send plain",
+            "fabric_address reply"})
     void anotherNetwork(String testCase) throws Exception {
         String[] words = testCase.split(" ");
-        String script = "ip link set lo up && for h in 0.1 0.7 18.52; do ip addr add 10.9.$h/16 dev lo || exit 99; done; "
-                + "LD_PRELOAD=" + Native.library() + " exec " + Native.program(words[0]) + " " + words[1];
-        Native.Result result = Native.run(Map.of("LD_PRELOAD", "", "UDCKPT_SOFT_NET", "10.9"), "unshare", "--map-root-user", "--net", "sh", "-c", script);
+        String script =
+                "ip link set lo up && for h in 0.1 0.7 18.52; do ip addr add 10.9.$h/16 dev lo || exit 99; done; "
+                        + "LD_PRELOAD=" + Native.library() + " exec " + Native.program(words[0]) + " " + words[1];
+        Native.Result result = Native.run(Map.of("LD_PRELOAD", "", "UDCKPT_SOFT_NET", "10.9"), "unshare",
+                "--map-root-user", "--net", "sh", "-c", script);
         assertEquals(0, result.exit(), result::toString);
     }
 
@@ -98,7 +107,8 @@ class ToolsTest {
             for (String table : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
                 boolean there = Files.readAllLines(Path.of(table)).stream()
                         .anyMatch(line -> line.contains(listening) && line.contains(" 0A "));
-                if (there) return;
+                if (there)
+                    return;
             }
             Thread.sleep(10);
         }

@@ -77,7 +77,7 @@ class VerbsCallsTest {
         Map<String, Row> rows = table("librdmacm, exported");
         assertExported(rows, ExportedSymbolsTest.names(ExportedSymbolsTest.library("librdmacm.so")));
         Set<String> refused = new TreeSet<>();
-        try (Stream<Path> sources = Files.list(ROOT.resolve("rc-virt/src/main/c"))) {
+        try (Stream<Path> sources = Files.list(ROOT.resolve("rc-virt/src/main/c/connection-manager"))) {
             for (Path source : sources.filter(file -> file.toString().endsWith(".c")).toList()) {
                 REFUSAL.matcher(Files.readString(source)).results().forEach(match -> refused.add(match.group(1)));
             }

@@ -5,7 +5,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.ud.SanitizedBuild;
 
-/** The same with a library that AddressSanitizer and UndefinedBehaviorSanitizer watch: objects and requests of several lives. */
+/**
+ * The same with a library that AddressSanitizer and UndefinedBehaviorSanitizer watch: objects and requests of several
+ * incarnations.
+ */
 @Timeout(900) // the first one builds
 class AddressSanitizedRcTest extends RcVirtualizationTest {
     @Override

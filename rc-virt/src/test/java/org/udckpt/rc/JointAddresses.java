@@ -17,7 +17,10 @@ import org.udckpt.address.KeysFile;
 import org.udckpt.address.Transport;
 import org.udckpt.address.VerbsAddress;
 
-/** A node of two, whose agents know the same addresses; remote keys are read in the other's directory. Rank r is on node r. */
+/**
+ * A node of two, whose agents know the same addresses; remote keys are read in the other's directory. Rank r is on node
+ * r.
+ */
 interface JointAddresses extends AddressAuthority {
     AddressMap map();
 
@@ -75,7 +78,8 @@ interface JointAddresses extends AddressAuthority {
                 Path file = KeysFile.of(directories().get(rank), rank);
                 try {
                     return rank == self() ? Optional.empty()
-                            : Optional.of(map().generation() == 0 || !Files.exists(file) ? new long[0] : KeysFile.read(file));
+                            : Optional.of(
+                                    map().generation() == 0 || !Files.exists(file) ? new long[0] : KeysFile.read(file));
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }

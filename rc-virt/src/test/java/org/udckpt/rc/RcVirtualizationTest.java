@@ -26,11 +26,12 @@ class RcVirtualizationTest {
         }
     }
 
-    private static final String SEND = "opcode 0", WRITE = "opcode 1", READ = "opcode 2", ADD = "opcode 4", RECEIVE = "opcode 128", RECEIVE_WRITE = "opcode 129";
+    private static final String SEND = "opcode 0", WRITE = "opcode 1", READ = "opcode 2", ADD = "opcode 4",
+            RECEIVE = "opcode 128", RECEIVE_WRITE = "opcode 129";
 
     /**
-     * Rank 0 sends, writes, reads and adds; what it posts in the middle waits for a receive of rank 1. Slots are work request
-     * numbers. The receive slots of rank 1 are 1, 2 and 4, its memory for writes slot 20, its counter slot 30.
+     * Rank 0 sends, writes, reads and adds; what it posts in the middle waits for a receive of rank 1. Slots are work
+     * request numbers. The receive slots of rank 1 are 1, 2 and 4, its memory for writes slot 20, its counter slot 30.
      */
     private static final List<Step> SCRIPT = List.of(
             Step.of(1, "receive 1 4096", "posted 0"),
@@ -63,11 +64,12 @@ class RcVirtualizationTest {
             Step.of(0, "empty", "empty"),
             Step.of(1, "empty", "empty"));
 
-    @TempDir Path scratch;
+    @TempDir
+    Path scratch;
 
-    /** Whether the device borrows the translation (1), or requests are recorded and copied for it (0). */
-    String lending() {
-        return "1";
+    /** UDCKPT_DATA_PATH. */
+    String dataPath() {
+        return "fused";
     }
 
     RcClient client(int rank, Map<String, String> environment) throws Exception {
@@ -79,10 +81,10 @@ class RcVirtualizationTest {
         return false;
     }
 
-    Lives lives(String queue, int timeout, Map<String, String> more) throws Exception {
+    Incarnations incarnations(String queue, int timeout, Map<String, String> more) throws Exception {
         Map<String, String> all = new HashMap<>(more);
-        all.put("UDCKPT_LENDING", lending());
-        return new Lives(scratch, this::client, queue, timeout, all, apart());
+        all.put("UDCKPT_DATA_PATH", dataPath());
+        return new Incarnations(scratch, this::client, queue, timeout, all, apart());
     }
 
     private interface Interruption {
@@ -90,18 +92,22 @@ class RcVirtualizationTest {
     }
 
     /** One round; the interruption comes behind step {@code after}. */
-    private static void play(Lives lives, int round, int after, Interruption interruption) throws Exception {
+    private static void play(Incarnations incarnations, int round, int after, Interruption interruption)
+            throws Exception {
         for (int i = 0; i < SCRIPT.size(); i++) {
             Step step = SCRIPT.get(i);
-            String qpn = lives.address(step.rank()).split(" ")[2];
-            String expected = step.answer().replace("%d", Integer.toString(7 * round)) + (step.command().startsWith("poll") ? " qp " + qpn : "");
+            String qpn = incarnations.address(step.rank()).split(" ")[2];
+            String expected = step.answer().replace("%d", Integer.toString(7 * round))
+                    + (step.command().startsWith("poll") ? " qp " + qpn : "");
             int at = i;
-            assertEquals(expected, lives.clients.get(step.rank()).ask(step.command()),
-                    () -> "round " + round + " with an interruption behind step " + after + ", step " + at + ": rank " + step.rank() + ", " + step.command());
+            assertEquals(expected, incarnations.clients.get(step.rank()).ask(step.command()),
+                    () -> "round " + round + " with an interruption behind step " + after + ", step " + at + ": rank "
+                            + step.rank() + ", " + step.command());
             if (i == after) {
                 interruption.happen();
                 for (int rank = 0; rank < 2; rank++) {
-                    assertEquals(lives.address(rank), lives.clients.get(rank).ask("address"), "what the job sees stays");
+                    assertEquals(incarnations.address(rank), incarnations.clients.get(rank).ask("address"),
+                            "what the job sees stays");
                 }
             }
         }
@@ -110,13 +116,15 @@ class RcVirtualizationTest {
     @ParameterizedTest
     @ValueSource(strings = {"own", "srq"})
     void aRestartAtEveryStep(String queue) throws Exception {
-        try (Lives lives = lives(queue, 14, Map.of())) {
-            List<Endpoint> before = lives.map().endpoints();
+        try (Incarnations incarnations = incarnations(queue, 14, Map.of())) {
+            List<Endpoint> before = incarnations.map().endpoints();
             for (int step = 0; step < SCRIPT.size(); step++) {
-                play(lives, step, step, lives::nextLife);
-                List<Endpoint> now = lives.map().endpoints();
-                assertEquals(before.stream().map(Endpoint::virtual).toList(), now.stream().map(Endpoint::virtual).toList());
-                assertNotEquals(before.stream().map(Endpoint::real).toList(), now.stream().map(Endpoint::real).toList());
+                play(incarnations, step, step, incarnations::nextIncarnation);
+                List<Endpoint> now = incarnations.map().endpoints();
+                assertEquals(before.stream().map(Endpoint::virtual).toList(),
+                        now.stream().map(Endpoint::virtual).toList());
+                assertNotEquals(before.stream().map(Endpoint::real).toList(),
+                        now.stream().map(Endpoint::real).toList());
                 before = now;
             }
         }
@@ -124,9 +132,9 @@ class RcVirtualizationTest {
 
     @Test
     void aCheckpointAtEveryStep() throws Exception {
-        try (Lives lives = lives("own", 14, Map.of())) {
+        try (Incarnations incarnations = incarnations("own", 14, Map.of())) {
             for (int step = 0; step < SCRIPT.size(); step++) {
-                play(lives, step, step, lives::checkpoint);
+                play(incarnations, step, step, incarnations::checkpoint);
             }
         }
     }
@@ -136,84 +144,99 @@ class RcVirtualizationTest {
     void aRestartOverABadNetwork() throws Exception {
         long seed = System.nanoTime() & 0xffff;
         System.out.println("seed " + seed);
-        Map<String, String> faults = Map.of("UDCKPT_SOFT_LOSS", "5", "UDCKPT_SOFT_DUPLICATE", "5", "UDCKPT_SOFT_REORDER", "5",
-                "UDCKPT_SOFT_SEED", Long.toString(seed));
-        try (Lives lives = lives("own", 18, faults)) {
+        Map<String, String> faults =
+                Map.of("UDCKPT_SOFT_LOSS", "5", "UDCKPT_SOFT_DUPLICATE", "5", "UDCKPT_SOFT_REORDER", "5",
+                        "UDCKPT_SOFT_SEED", Long.toString(seed));
+        try (Incarnations incarnations = incarnations("own", 18, faults)) {
             int round = 0;
             for (int step = 1; step < SCRIPT.size(); step += 3) {
-                play(lives, round++, step, lives::nextLife);
-                play(lives, round++, step, lives::checkpoint);
+                play(incarnations, round++, step, incarnations::nextIncarnation);
+                play(incarnations, round++, step, incarnations::checkpoint);
             }
         }
     }
 
-    /** Who sleeps when the job is checkpointed is woken by what comes in the next life. */
+    /** Who sleeps when the job is checkpointed is woken by what comes in the next incarnation. */
     @Test
-    void aSleeperWakesInTheNextLife() throws Exception {
-        try (Lives lives = lives("own", 14, Map.of())) {
-            for (int life = 0; life < 3; life++) {
-                RcClient sleeper = lives.clients.get(1);
+    void aSleeperWakesInTheNextIncarnation() throws Exception {
+        try (Incarnations incarnations = incarnations("own", 14, Map.of())) {
+            for (int incarnation = 0; incarnation < 3; incarnation++) {
+                RcClient sleeper = incarnations.clients.get(1);
                 assertEquals("posted 0", sleeper.ask("receive 1 4096"));
                 assertEquals("armed", sleeper.ask("sleep"));
-                lives.nextLife();
-                assertEquals("posted 0", lives.clients.get(0).ask("send 1 0 100 11 s"));
-                assertEquals("completion 1 status 0 " + RECEIVE + " bytes 100 imm 0 qp " + lives.address(1).split(" ")[2], sleeper.line());
-                assertEquals("completion 1 status 0 " + SEND + " bytes 0 imm 0 qp " + lives.address(0).split(" ")[2], lives.clients.get(0).ask("poll sends"));
+                incarnations.nextIncarnation();
+                assertEquals("posted 0", incarnations.clients.get(0).ask("send 1 0 100 11 s"));
+                assertEquals("completion 1 status 0 " + RECEIVE + " bytes 100 imm 0 qp "
+                        + incarnations.address(1).split(" ")[2], sleeper.line());
+                assertEquals(
+                        "completion 1 status 0 " + SEND + " bytes 0 imm 0 qp " + incarnations.address(0).split(" ")[2],
+                        incarnations.clients.get(0).ask("poll sends"));
             }
         }
     }
 
-    /** A thread that comes to a closed gate goes on in the next life, with that life's queues and keys. */
+    /**
+     * A thread that comes to a closed gate goes on in the next incarnation, with that incarnation's queues and keys.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"own", "srq"})
-    void whoWaitsAtTheGateGoesOnInTheNextLife(String queue) throws Exception {
-        try (Lives lives = lives(queue, 14, Map.of())) {
-            RcClient sender = lives.clients.get(0), receiver = lives.clients.get(1);
+    void whoWaitsAtTheGateGoesOnInTheNextIncarnation(String queue) throws Exception {
+        try (Incarnations incarnations = incarnations(queue, 14, Map.of())) {
+            RcClient sender = incarnations.clients.get(0), receiver = incarnations.clients.get(1);
             for (int seed : List.of(3, 4, 5)) {
-                for (String halves : queue.equals("srq") ? List.of("") : List.of("", " halved")) { // a shared queue takes one element
-                    lives.nextLife(() -> {
+                for (String halves : queue.equals("srq") ? List.of("") : List.of("", " halved")) {
+                    // a shared queue takes one element
+                    incarnations.nextIncarnation(() -> {
                         assertEquals("begun", receiver.ask("alone receive 1 4096" + halves));
                         Thread.sleep(100); // nothing tells from outside that it is there
                     });
                     assertEquals("posted 0", receiver.line());
-                    lives.nextLife(() -> {
-                        assertEquals("begun", sender.ask("alone send 2 0 100 " + seed + " s" + (halves.isEmpty() ? "" : "h")));
+                    incarnations.nextIncarnation(() -> {
+                        assertEquals("begun",
+                                sender.ask("alone send 2 0 100 " + seed + " s" + (halves.isEmpty() ? "" : "h")));
                         Thread.sleep(100);
                     });
                     assertEquals("posted 0", sender.line());
-                    lives.nextLife(() -> {
+                    incarnations.nextIncarnation(() -> {
                         assertEquals("begun", sender.ask("alone poll sends"));
                         assertEquals("begun", receiver.ask("alone poll receives"));
                         Thread.sleep(100);
                     });
-                    assertEquals("completion 2 status 0 " + SEND + " bytes 0 imm 0 qp " + lives.address(0).split(" ")[2], sender.line());
-                    assertEquals("completion 1 status 0 " + RECEIVE + " bytes 100 imm 0 qp " + lives.address(1).split(" ")[2], receiver.line());
+                    assertEquals("completion 2 status 0 " + SEND + " bytes 0 imm 0 qp "
+                            + incarnations.address(0).split(" ")[2], sender.line());
+                    assertEquals("completion 1 status 0 " + RECEIVE + " bytes 100 imm 0 qp "
+                            + incarnations.address(1).split(" ")[2], receiver.line());
                     assertEquals("right", receiver.ask("check 1 100 " + seed));
                 }
             }
         }
     }
 
-    /** More than fits under way: the restart comes in the middle of a stream whose every message is counted, some of two elements. */
+    /**
+     * More than fits under way: the restart comes in the middle of a stream whose every message is counted, some of two
+     * elements.
+     */
     @Test
     void aStreamIsCutAnywhere() throws Exception {
-        try (Lives lives = lives("own", 14, Map.of())) {
-            RcClient sender = lives.clients.get(0), receiver = lives.clients.get(1);
+        try (Incarnations incarnations = incarnations("own", 14, Map.of())) {
+            RcClient sender = incarnations.clients.get(0), receiver = incarnations.clients.get(1);
             List<String> told = new ArrayList<>();
             for (int round = 0; round < 6; round++) {
                 for (int i = 0; i < 16; i++) {
                     assertEquals("posted 0", receiver.ask("receive " + i + " 16384" + (i % 3 == 2 ? " halved" : "")));
                 }
                 for (int i = 0; i < 24; i++) {
-                    assertEquals("posted 0", sender.ask("send " + i + " 0 " + 600 * (i + 1) + " " + (round + i) + " " + List.of("-", "h", "-", "hs").get(i % 4)));
+                    assertEquals("posted 0", sender.ask("send " + i + " 0 " + 600 * (i + 1) + " " + (round + i) + " "
+                            + List.of("-", "h", "-", "hs").get(i % 4)));
                 }
-                lives.nextLife();
+                incarnations.nextIncarnation();
                 for (int i = 16; i < 24; i++) {
                     assertEquals("posted 0", receiver.ask("receive " + i + " 16384"));
                 }
                 for (int i = 0; i < 24; i++) {
                     told.add(receiver.ask("poll receives").split(" qp ")[0]);
-                    assertEquals("completion " + i + " status 0 " + RECEIVE + " bytes " + 600 * (i + 1) + " imm 0", told.getLast());
+                    assertEquals("completion " + i + " status 0 " + RECEIVE + " bytes " + 600 * (i + 1) + " imm 0",
+                            told.getLast());
                     assertEquals("right", receiver.ask("check " + i + " " + 600 * (i + 1) + " " + (round + i)));
                 }
                 for (int i = 3; i < 24; i += 4) {

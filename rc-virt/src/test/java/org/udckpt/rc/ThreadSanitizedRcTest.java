@@ -5,7 +5,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.ud.SanitizedBuild;
 
-/** The same with a library that ThreadSanitizer watches: the control thread and the device's own thread against those of the program. */
+/**
+ * The same with a library that ThreadSanitizer watches: the control thread and the device's own thread against those of
+ * the program.
+ */
 @Timeout(900) // the first one builds
 class ThreadSanitizedRcTest extends RcVirtualizationTest {
     @Override

@@ -17,8 +17,8 @@ import org.udckpt.address.Endpoint;
 import org.udckpt.address.Transport;
 
 /**
- * Unreliable connections over checkpoints and restarts, with a device that borrows the translation (1) and one that
- * does not (0).
+ * Unreliable connections over checkpoints and restarts, on the fused path and on
+ * the generic one.
  */
 @Timeout(270)
 class UcVirtualizationTest {
@@ -29,7 +29,7 @@ class UcVirtualizationTest {
     }
 
     private static final String SEND = "opcode 0", WRITE = "opcode 1", RECEIVE = "opcode 128",
-                                RECEIVE_WRITE = "opcode 129";
+            RECEIVE_WRITE = "opcode 129";
 
     /** On the way back, too; the network loses nothing, and receives are there in time, so that all messages come. */
     private static final List<Step> SCRIPT = List.of(
@@ -62,77 +62,77 @@ class UcVirtualizationTest {
             Step.of(0, "empty", "empty"),
             Step.of(1, "empty", "empty"));
 
-    @TempDir Path scratch;
+    @TempDir
+    Path scratch;
 
-    private Lives lives(String queue, String lending, boolean apart) throws Exception {
-        return new Lives(scratch,
-                         (rank, environment)
-                                 -> new RcClient(rank, Path.of(System.getProperty("udckpt.native")), environment),
-                         "uc " + queue, 0, Map.of("UDCKPT_LENDING", lending), apart);
+    private Incarnations incarnations(String queue, String dataPath, boolean apart) throws Exception {
+        return new Incarnations(scratch,
+                (rank, environment) -> new RcClient(rank, Path.of(System.getProperty("udckpt.native")), environment),
+                "uc " + queue, 0, Map.of("UDCKPT_DATA_PATH", dataPath), apart);
     }
 
     private interface Interruption {
         void happen() throws Exception;
     }
 
-    private static void play(Lives lives, int after, Interruption interruption) throws Exception {
+    private static void play(Incarnations incarnations, int after, Interruption interruption) throws Exception {
         for (int i = 0; i < SCRIPT.size(); i++) {
             Step step = SCRIPT.get(i);
             String expected =
                     step.answer() +
-                    (step.command().startsWith("poll") ? " qp " + lives.address(step.rank()).split(" ")[2] : "");
+                            (step.command().startsWith("poll")
+                                    ? " qp " + incarnations.address(step.rank()).split(" ")[2] : "");
             int at = i;
-            assertEquals(expected, lives.clients.get(step.rank()).ask(step.command()),
-                         ()
-                                 -> "with an interruption behind step " + after + ", step " + at + ": rank " +
-                                            step.rank() + ", " + step.command());
+            assertEquals(expected, incarnations.clients.get(step.rank()).ask(step.command()),
+                    () -> "with an interruption behind step " + after + ", step " + at + ": rank " +
+                            step.rank() + ", " + step.command());
             if (i == after) {
-                String before = lives.clients.get(0).ask("address");
+                String before = incarnations.clients.get(0).ask("address");
                 interruption.happen();
-                assertEquals(before, lives.clients.get(0).ask("address"),
-                             "what the job sees stays, also a broken send queue");
-                assertEquals(lives.address(1), lives.clients.get(1).ask("address"));
+                assertEquals(before, incarnations.clients.get(0).ask("address"),
+                        "what the job sees stays, also a broken send queue");
+                assertEquals(incarnations.address(1), incarnations.clients.get(1).ask("address"));
             }
         }
     }
 
     @ParameterizedTest
-    @CsvSource({"own,1,false", "srq,1,false", "own,0,false", "srq,0,false", "own,0,true"})
-    void aRestartAtEveryStep(String queue, String lending, boolean apart) throws Exception {
-        try (Lives lives = lives(queue, lending, apart)) {
-            List<Endpoint> before = lives.map().endpoints();
+    @CsvSource({"own,fused,false", "srq,fused,false", "own,generic,false", "srq,generic,false", "own,generic,true"})
+    void aRestartAtEveryStep(String queue, String dataPath, boolean apart) throws Exception {
+        try (Incarnations incarnations = incarnations(queue, dataPath, apart)) {
+            List<Endpoint> before = incarnations.map().endpoints();
             assertTrue(before.stream().allMatch(endpoint -> endpoint.transport() == Transport.UC), before::toString);
             for (int step = 0; step < SCRIPT.size(); step++) {
-                play(lives, step, lives::nextLife);
-                List<Endpoint> now = lives.map().endpoints();
+                play(incarnations, step, incarnations::nextIncarnation);
+                List<Endpoint> now = incarnations.map().endpoints();
                 assertEquals(before.stream().map(Endpoint::virtual).toList(),
-                             now.stream().map(Endpoint::virtual).toList());
+                        now.stream().map(Endpoint::virtual).toList());
                 assertNotEquals(before.stream().map(Endpoint::real).toList(),
-                                now.stream().map(Endpoint::real).toList());
+                        now.stream().map(Endpoint::real).toList());
                 before = now;
             }
         }
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"1", "0"})
-    void aCheckpointAtEveryStep(String lending) throws Exception {
-        try (Lives lives = lives("own", lending, false)) {
+    @ValueSource(strings = {"fused", "generic"})
+    void aCheckpointAtEveryStep(String dataPath) throws Exception {
+        try (Incarnations incarnations = incarnations("own", dataPath, false)) {
             for (int step = 0; step < SCRIPT.size(); step++) {
-                play(lives, step, lives::checkpoint);
+                play(incarnations, step, incarnations::checkpoint);
             }
         }
     }
 
     /**
      * Those that a sender has been told to be sent, and for which receives were there, are received once, whatever
-     * life they come in.
+     * incarnation they come in.
      */
     @ParameterizedTest
-    @ValueSource(strings = {"1", "0"})
-    void aStreamIsCutAnywhere(String lending) throws Exception {
-        try (Lives lives = lives("own", lending, false)) {
-            RcClient sender = lives.clients.get(0), receiver = lives.clients.get(1);
+    @ValueSource(strings = {"fused", "generic"})
+    void aStreamIsCutAnywhere(String dataPath) throws Exception {
+        try (Incarnations incarnations = incarnations("own", dataPath, false)) {
+            RcClient sender = incarnations.clients.get(0), receiver = incarnations.clients.get(1);
             for (int round = 0; round < 4; round++) {
                 List<String> told = new ArrayList<>();
                 for (int i = 0; i < 24; i++) {
@@ -140,13 +140,13 @@ class UcVirtualizationTest {
                 }
                 for (int i = 0; i < 24; i++) {
                     assertEquals("posted 0", sender.ask("send " + i + " 0 " + 600 * (i + 1) + " " + (round + i) + " " +
-                                                        List.of("-", "h", "-", "hs").get(i % 4)));
+                            List.of("-", "h", "-", "hs").get(i % 4)));
                 }
-                lives.nextLife();
+                incarnations.nextIncarnation();
                 for (int i = 0; i < 24; i++) {
                     told.add(receiver.ask("poll receives").split(" qp ")[0]);
                     assertEquals("completion " + i + " status 0 " + RECEIVE + " bytes " + 600 * (i + 1) + " imm 0",
-                                 told.getLast());
+                            told.getLast());
                     assertEquals("right", receiver.ask("check " + i + " " + 600 * (i + 1) + " " + (round + i)));
                 }
                 for (int i = 3; i < 24; i += 4) {

@@ -19,35 +19,35 @@ import org.junit.jupiter.params.provider.CsvSource;
 class WindowVirtualizationTest {
     private static final String BIND = "opcode 5", INVALIDATE = "opcode 6";
 
-    @TempDir Path scratch;
+    @TempDir
+    Path scratch;
 
-    private Lives lives(String lending, boolean apart) throws Exception {
-        return new Lives(scratch,
-                         (rank, environment)
-                                 -> new RcClient(rank, Path.of(System.getProperty("udckpt.native")), environment),
-                         "own", 14, Map.of("UDCKPT_LENDING", lending), apart);
+    private Incarnations incarnations(String dataPath, boolean apart) throws Exception {
+        return new Incarnations(scratch,
+                (rank, environment) -> new RcClient(rank, Path.of(System.getProperty("udckpt.native")), environment),
+                "own", 14, Map.of("UDCKPT_DATA_PATH", dataPath), apart);
     }
 
     /** A conversation that is interrupted behind one of its steps, by a restart or a checkpoint. */
     private static final class Walk {
-        private final Lives lives;
+        private final Incarnations incarnations;
         private final int cut;
         private final boolean restart;
         private int at;
 
-        Walk(Lives lives, int cut, boolean restart) {
-            this.lives = lives;
+        Walk(Incarnations incarnations, int cut, boolean restart) {
+            this.incarnations = incarnations;
             this.cut = cut;
             this.restart = restart;
         }
 
         String ask(int rank, String command) throws Exception {
-            String answer = lives.clients.get(rank).ask(command);
+            String answer = incarnations.clients.get(rank).ask(command);
             if (at++ == cut) {
                 if (restart) {
-                    lives.nextLife();
+                    incarnations.nextIncarnation();
                 } else {
-                    lives.checkpoint();
+                    incarnations.checkpoint();
                 }
             }
             return answer;
@@ -55,9 +55,9 @@ class WindowVirtualizationTest {
 
         void expect(int rank, String command, String answer) throws Exception {
             int step = at;
-            String qp = command.startsWith("poll") ? " qp " + lives.address(rank).split(" ")[2] : "";
+            String qp = command.startsWith("poll") ? " qp " + incarnations.address(rank).split(" ")[2] : "";
             assertEquals(answer + qp, ask(rank, command),
-                         () -> "interrupted behind step " + cut + ", step " + step + ": rank " + rank + ", " + command);
+                    () -> "interrupted behind step " + cut + ", step " + step + ": rank " + rank + ", " + command);
         }
 
         /** Binds window 0 to slot 20; returns its key. */
@@ -107,38 +107,40 @@ class WindowVirtualizationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1,1,false", "2,1,false", "1,0,false", "2,0,false", "1,0,true", "2,0,true"})
-    void aRestartAtEveryStep(int type, String lending, boolean apart) throws Exception {
-        try (Lives lives = lives(lending, apart)) {
-            assertEquals("window", lives.clients.get(1).ask("window 0 " + type).split(" ")[0]);
-            int steps = converse(new Walk(lives, -1, true), type, 1);
+    @CsvSource({"1,fused,false", "2,fused,false", "1,generic,false", "2,generic,false", "1,generic,true",
+            "2,generic,true"})
+    void aRestartAtEveryStep(int type, String dataPath, boolean apart) throws Exception {
+        try (Incarnations incarnations = incarnations(dataPath, apart)) {
+            assertEquals("window", incarnations.clients.get(1).ask("window 0 " + type).split(" ")[0]);
+            int steps = converse(new Walk(incarnations, -1, true), type, 1);
             assertTrue(steps > 20);
             for (int step = 0; step < steps; step++) {
-                converse(new Walk(lives, step, true), type, step);
-                converse(new Walk(lives, step, false), type, step + 100);
+                converse(new Walk(incarnations, step, true), type, step);
+                converse(new Walk(incarnations, step, false), type, step + 100);
             }
         }
     }
 
-    /** What was given up before, or never bound, is no key in any later life. */
+    /** What was given up before, or never bound, is no key in any later incarnation. */
     @ParameterizedTest
-    @CsvSource({"1,1,false", "2,1,false", "1,0,false", "2,0,false", "1,0,true", "2,0,true"})
-    void formerKeysMeanNothing(int type, String lending, boolean apart) throws Exception {
-        try (Lives lives = lives(lending, apart)) {
-            assertEquals("window", lives.clients.get(1).ask("window 0 " + type).split(" ")[0]);
-            assertEquals("window", lives.clients.get(1).ask("window 1 " + type).split(" ")[0]);
-            Walk walk = new Walk(lives, -1, true);
+    @CsvSource({"1,fused,false", "2,fused,false", "1,generic,false", "2,generic,false", "1,generic,true",
+            "2,generic,true"})
+    void formerKeysMeanNothing(int type, String dataPath, boolean apart) throws Exception {
+        try (Incarnations incarnations = incarnations(dataPath, apart)) {
+            assertEquals("window", incarnations.clients.get(1).ask("window 0 " + type).split(" ")[0]);
+            assertEquals("window", incarnations.clients.get(1).ask("window 1 " + type).split(" ")[0]);
+            Walk walk = new Walk(incarnations, -1, true);
             long former = walk.bind();
             walk.expect(1, "poll sends", "completion 70 status 0 " + BIND + " bytes 0 imm 0");
-            lives.nextLife();
+            incarnations.nextIncarnation();
             if (type == 2) {
                 walk.expect(1, "take-back 80 " + former, "posted 0");
                 walk.expect(1, "poll sends", "completion 80 status 0 " + INVALIDATE + " bytes 0 imm 0");
             }
-            lives.nextLife();
+            incarnations.nextIncarnation();
             long now = walk.bind();
             walk.expect(1, "poll sends", "completion 70 status 0 " + BIND + " bytes 0 imm 0");
-            lives.nextLife();
+            incarnations.nextIncarnation();
             walk.expect(0, "aim " + now, "aimed");
             walk.use(9);
             walk.expect(0, "aim " + former, "aimed");

@@ -20,9 +20,9 @@ final class CmDirectory {
     private record Holder(CmPort port, Object process, VerbsAddress service, boolean reuse, boolean listening) {}
 
     /**
-     * How long a program may take to replace a listener, also by one of another port space. perftest's server (-R, with -c UD
-     * from RDMA_PS_TCP to RDMA_PS_UDP) does, while its client is already on the way to the new one: a real fabric needs
-     * milliseconds to resolve an address and a path, here it takes none.
+     * How long a program may take to replace a listener, also by one of another port space. perftest's server (-R, with
+     * -c UD from RDMA_PS_TCP to RDMA_PS_UDP) does, while its client is already on the way to the new one: a real fabric
+     * needs milliseconds to resolve an address and a path, here it takes none.
      */
     static final Duration REPLACING = Duration.ofSeconds(2);
 
@@ -41,7 +41,10 @@ final class CmDirectory {
         this.clock = clock;
     }
 
-    /** Gives a port to an owner, or what it has another service or the state of listening; empty when somebody else has it. */
+    /**
+     * Gives a port to an owner, or what it has another service or the state of listening; empty when somebody else has
+     * it.
+     */
     synchronized Optional<CmPort> bind(Message.CmBind wish, Object process) {
         CmPort port = wish.port().number() == 0 ? free(wish.port()) : wish.port();
         if (port == null) {
@@ -78,7 +81,10 @@ final class CmDirectory {
         return gone != null;
     }
 
-    /** Whether nobody listens there, but a process that goes on has only just stopped to: it may be about to listen again. */
+    /**
+     * Whether nobody listens there, but a process that goes on has only just stopped to: it may be about to listen
+     * again.
+     */
     synchronized boolean mayListenSoon(CmPort wanted) {
         long now = clock.getAsLong();
         left.values().removeIf(since -> now - since > REPLACING.toNanos());

@@ -27,6 +27,7 @@ public record CmPort(int space, Gid ip, int number) {
 
     /** Whether two ids cannot both have them. */
     boolean collides(CmPort other) {
-        return space == other.space && number == other.number && (anyAddress() || other.anyAddress() || ip.equals(other.ip));
+        return space == other.space && number == other.number
+                && (anyAddress() || other.anyAddress() || ip.equals(other.ip));
     }
 }

@@ -23,9 +23,10 @@ import org.udckpt.linux.UnixPeer;
 
 /**
  * The agent's socket for the ranks' libraries: {@code agent.sock} of the runtime directory. A process connects when it
- * opens its first device, twice: role CONTROL, kept here as a {@link LibraryConnection}, and role REQUEST, answered from the
- * {@link AddressAuthority}. One that never opens a device is never seen here. A restore connects in a process's name and
- * puts the connection under the old descriptor number; the process answers when it runs, so nothing times out here.
+ * opens its first device, twice: role CONTROL, kept here as a {@link LibraryConnection}, and role REQUEST, answered
+ * from the {@link AddressAuthority}. One that never opens a device is never seen here. A restore connects in a
+ * process's name and puts the connection under the old descriptor number; the process answers when it runs, so nothing
+ * times out here.
  */
 public final class ControlServer implements AutoCloseable {
     private static final long ACCEPT_PAUSE_NS = 200_000_000;
@@ -45,7 +46,8 @@ public final class ControlServer implements AutoCloseable {
     private final List<LibraryConnection> connections = new CopyOnWriteArrayList<>();
 
     private ControlServer(Path socket, int generation, AddressAuthority authority, TranslationTable table,
-            RankHosts hosts, RankNumbers numbers, PortKeeper keeper, Consumer<LibraryConnection> gone, ServerSocketChannel server) {
+            RankHosts hosts, RankNumbers numbers, PortKeeper keeper, Consumer<LibraryConnection> gone,
+            ServerSocketChannel server) {
         this.socket = socket;
         this.generation = generation;
         this.authority = authority;
@@ -62,24 +64,29 @@ public final class ControlServer implements AutoCloseable {
      * Listens and serves on threads of its own.
      *
      * @param runtimeDir holds agent.sock (made here), table and counters (made before)
-     * @param generation of the job's life; sent in IDENTIFY
+     * @param generation of the job's incarnation; sent in IDENTIFY
      * @param hosts      tells a process that opens its first device where it is
      * @param numbers    gives it its rank
      * @param keeper     takes the addresses of queue pairs that are gone
      * @param gone       told of each control connection that ends, on a thread of the server
      */
-    public static ControlServer start(Path runtimeDir, int generation, AddressAuthority authority, TranslationTable table,
-            RankHosts hosts, RankNumbers numbers, PortKeeper keeper, Consumer<LibraryConnection> gone) throws IOException {
+    public static ControlServer start(Path runtimeDir, int generation, AddressAuthority authority,
+            TranslationTable table,
+            RankHosts hosts, RankNumbers numbers, PortKeeper keeper, Consumer<LibraryConnection> gone)
+            throws IOException {
         Path socket = runtimeDir.resolve("agent.sock");
         ServerSocketChannel server = UnixPeer.listen(socket, 1024);
-        ControlServer it = new ControlServer(socket, generation, authority, table, hosts, numbers, keeper, gone, server);
+        ControlServer it =
+                new ControlServer(socket, generation, authority, table, hosts, numbers, keeper, gone, server);
         Thread.ofPlatform().daemon().name("udckpt-control").start(it::accept);
         return it;
     }
 
     /** The control connections of now, in rank order. */
     public List<LibraryConnection> connections() {
-        return connections.stream().sorted(Comparator.comparingInt(LibraryConnection::rank).thenComparingInt(LibraryConnection::pid)).toList();
+        return connections.stream()
+                .sorted(Comparator.comparingInt(LibraryConnection::rank).thenComparingInt(LibraryConnection::pid))
+                .toList();
     }
 
     /**
@@ -97,7 +104,8 @@ public final class ControlServer implements AutoCloseable {
             }
             long left = (deadline - System.nanoTime()) / 1_000_000;
             if (left <= 0) {
-                throw new LibraryException("ranks " + missing + " did not connect to " + socket + " within " + timeout.toMillis() + " ms");
+                throw new LibraryException(
+                        "ranks " + missing + " did not connect to " + socket + " within " + timeout.toMillis() + " ms");
             }
             wait(left);
         }
@@ -126,12 +134,13 @@ public final class ControlServer implements AutoCloseable {
                 Thread.ofVirtual().name("udckpt-rank").start(() -> serve(channel));
             } catch (UnixPeer.Stranger e) {
                 if (!stranger) {
-                    System.err.println("udckpt: " + e.getMessage() + ": refused (told once)");
+                    System.err.println("udckpt: " + e.getMessage() + ": refused (reported once)");
                 }
                 stranger = true;
             } catch (IOException e) {
                 if (server.isOpen() && !failing) {
-                    System.err.println("udckpt: " + socket + ": accept: " + e.getMessage() + "; trying again until it works");
+                    System.err.println(
+                            "udckpt: " + socket + ": accept: " + e.getMessage() + "; trying again until it works");
                 }
                 failing = true;
                 LockSupport.parkNanos(ACCEPT_PAUSE_NS);
@@ -171,7 +180,8 @@ public final class ControlServer implements AutoCloseable {
 
     private void control(MessageChannel channel, Message.Hello hello) throws IOException {
         if (hello.rank() >= 0 && !numbers.hold(new RankNumbers.Rank(hello.rank(), hello.pid(), hello.mpiRank()))) {
-            throw new IOException("pid " + hello.pid() + " says that it is rank " + hello.rank() + ", which is another process");
+            throw new IOException("pid " + hello.pid() + " claims to be rank " + hello.rank()
+                    + ", which is a different process");
         }
         LibraryConnection connection = new LibraryConnection(channel, hello);
         connections.add(connection);

@@ -9,8 +9,9 @@ import org.udckpt.address.Endpoint;
 import org.udckpt.address.TranslationTable;
 
 /**
- * Queue pairs that are gone. What they sent last may still wait in a receiver's socket, which takes only what endpoints in the translation table have sent: so they
- * stay there for a while, and meanwhile their addresses are kept from others, who could speak in their names. Thread-safe.
+ * Queue pairs that are gone. What they sent last may still wait in a receiver's socket, which takes only what endpoints
+ * in the translation table have sent: so they stay there for a while, and meanwhile their addresses are kept from
+ * others, who could speak in their names. Thread-safe.
  */
 final class FormerEndpoints implements AutoCloseable {
     private static final Duration WHILE = Duration.ofMinutes(1);
@@ -37,7 +38,8 @@ final class FormerEndpoints implements AutoCloseable {
             return;
         }
         long now = System.nanoTime();
-        while (!destroyed.isEmpty() && (destroyed.size() + ended.size() >= MOST || now - destroyed.element().since() > WHILE.toNanos())) {
+        while (!destroyed.isEmpty()
+                && (destroyed.size() + ended.size() >= MOST || now - destroyed.element().since() > WHILE.toNanos())) {
             forget(destroyed.remove());
         }
         try {
@@ -47,7 +49,10 @@ final class FormerEndpoints implements AutoCloseable {
         }
     }
 
-    /** Its process has ended, and has not destroyed it: the job may go on for long, and its number stays the process's until another one gets that. */
+    /**
+     * Its process has ended, and has not destroyed it: the job may go on for long, and its number stays the process's
+     * until another one gets that.
+     */
     synchronized void ended(Endpoint endpoint) {
         if (closed || ended.size() + destroyed.size() >= MOST) {
             return;
@@ -65,14 +70,16 @@ final class FormerEndpoints implements AutoCloseable {
     }
 
     private void remove(Endpoint endpoint) {
-        table.byVirtual(endpoint.virtual().lid(), endpoint.virtual().qpn()).filter(now -> now.real().key() == endpoint.real().key()).ifPresent(now -> table.remove(now.virtual()));
+        table.byVirtual(endpoint.virtual().lid(), endpoint.virtual().qpn())
+                .filter(now -> now.real().key() == endpoint.real().key()).ifPresent(now -> table.remove(now.virtual()));
     }
 
     private static void giveBack(Former former) {
         try {
             former.kept().close();
         } catch (IOException e) {
-            System.err.println("udckpt: giving back the address of a former queue pair, " + former.endpoint().real() + ": " + e.getMessage());
+            System.err.println("udckpt: releasing the address of a former queue pair, " + former.endpoint().real()
+                    + ": " + e.getMessage());
         }
     }
 

@@ -46,7 +46,10 @@ public final class LibraryConnection {
         return hello.fd();
     }
 
-    /** The job's life that the process's verbs objects are of, as it was when it connected; see {@link Message.Hello}. */
+    /**
+     * The job's incarnation in which the process's verbs objects were made, as the process said when it connected; see
+     * {@link Message.Hello}.
+     */
     public int generation() {
         return hello.generation();
     }
@@ -59,19 +62,23 @@ public final class LibraryConnection {
     /** Closes the gate; the answer comes when no thread is inside a verb. Answered also by processes without verbs. */
     public CompletableFuture<Message.Quiesced> quiesce(Duration timeout) {
         return ask("QUIESCE", Message.Quiesce::new, Message.Quiesced.class, timeout)
-                .thenApply(m -> checked("QUIESCE", m, m.status(), "a thread stayed inside a verb, or membarrier(2) is not available"));
+                .thenApply(m -> checked("QUIESCE", m, m.status(),
+                        "a thread stayed inside a verb, or membarrier(2) is not available"));
     }
 
     /**
-     * Lets reliable connections end what they have under way. Only after {@link #quiesce} of all ranks, whose devices must
-     * still answer; {@link #drain} only when all ranks have settled.
+     * Lets reliable connections end what they have under way. Only after {@link #quiesce} of all ranks, whose devices
+     * must still answer; {@link #drain} only when all ranks have settled.
      */
     public CompletableFuture<Message.Settled> settle(Duration timeout) {
         return ask("SETTLE", Message.Settle::new, Message.Settled.class, timeout)
-                .thenApply(m -> checked("SETTLE", m, m.status(), "a reliable connection has requests that its peer does not answer"));
+                .thenApply(m -> checked("SETTLE", m, m.status(), "the peer of a reliable connection does not answer"));
     }
 
-    /** Moves arrived completions to the virtual queues; the device does nothing from then on. Only after {@link #settle} of all ranks. */
+    /**
+     * Moves arrived completions to the virtual queues; the device does nothing from then on. Only after {@link #settle}
+     * of all ranks.
+     */
     public CompletableFuture<Message.Drained> drain(Duration timeout) {
         return ask("DRAIN", Message.Drain::new, Message.Drained.class, timeout)
                 .thenApply(m -> checked("DRAIN", m, m.status(), "the device did not complete all sends"));
@@ -85,8 +92,11 @@ public final class LibraryConnection {
 
     /** Recreates the verbs objects of a restored process; {@code order}'s cookie is ignored. The gate stays closed. */
     public CompletableFuture<Message.Rebuilt> rebuild(Message.Rebuild order, Duration timeout) {
-        return ask("REBUILD", cookie -> new Message.Rebuild(cookie, order.generation(), order.realLid(), order.realLids(), order.qpnFirst(),
-                order.qpnLast(), order.downtimeNs(), order.realGid(), order.device(), order.runtimeDir()), Message.Rebuilt.class, timeout)
+        return ask("REBUILD",
+                cookie -> new Message.Rebuild(cookie, order.generation(), order.realLid(), order.realLids(),
+                        order.qpnFirst(),
+                        order.qpnLast(), order.downtimeNs(), order.realGid(), order.device(), order.runtimeDir()),
+                Message.Rebuilt.class, timeout)
                 .thenApply(m -> checked("REBUILD", m, m.status(), m.error()));
     }
 
@@ -124,7 +134,8 @@ public final class LibraryConnection {
         Message with(long cookie);
     }
 
-    private <M extends Message> CompletableFuture<M> ask(String name, Question question, Class<M> answer, Duration timeout) {
+    private <M extends Message> CompletableFuture<M> ask(String name, Question question, Class<M> answer,
+            Duration timeout) {
         long cookie = cookies.getAndIncrement();
         CompletableFuture<Message> future = new CompletableFuture<>();
         waiting.put(cookie, future);
@@ -140,7 +151,8 @@ public final class LibraryConnection {
         return future.orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS).handle((message, error) -> {
             waiting.remove(cookie);
             if (error instanceof TimeoutException) {
-                throw new LibraryException("%s: no answer to %s within %d ms".formatted(this, name, timeout.toMillis()));
+                throw new LibraryException(
+                        "%s: no answer to %s within %d ms".formatted(this, name, timeout.toMillis()));
             }
             if (error instanceof LibraryException refusal) {
                 throw refusal;

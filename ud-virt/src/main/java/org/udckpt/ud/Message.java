@@ -17,14 +17,16 @@ public sealed interface Message {
      * The rank's answer.
      *
      * @param tree the rank of {@code run -n} below which it was started, or -1
-     * @param pid  in the sender's pid namespace
+     * @param pid in the sender's pid namespace
      * @param role CONTROL or REQUEST ({@code Layout.ROLE_*})
-     * @param fd   the sender's descriptor number of this connection
-     * @param generation the life that the sender's objects are of: an earlier one when it was restored and not rebuilt yet
+     * @param fd the sender's descriptor number of this connection
+     * @param generation the incarnation that the sender's objects are of: an earlier one when it was restored and not
+     *     rebuilt yet
      * @param rank its number ({@link RankNumbers}), or -1 before it has one
      * @param mpiRank what its MPI launcher calls it, or -1
      */
-    record Hello(long cookie, long layoutHash, int tree, int pid, int role, int fd, int generation, int rank, int mpiRank) implements Message {}
+    record Hello(long cookie, long layoutHash, int tree, int pid, int role, int fd, int generation, int rank,
+            int mpiRank) implements Message {}
 
     /** Close the gate. */
     record Quiesce(long cookie) implements Message {}
@@ -61,33 +63,37 @@ public sealed interface Message {
     /**
      * Recreate every verbs object.
      *
-     * @param generation  of the new life
+     * @param generation  of the new incarnation
      * @param realLid     of the simulated host
      * @param realLids    how many are its own, from that one on
      * @param qpnFirst    first QPN that the device may hand out
      * @param qpnLast     last one
      * @param downtimeNs  wall-clock time since the snapshot
      * @param realGid     of the host; zero leaves it to the device
-     * @param device      name; empty for the one of the first life
+     * @param device      name; empty for the one of the first incarnation
      * @param runtimeDir  holds the new table, counters and agent.sock
      */
-    record Rebuild(long cookie, int generation, int realLid, int realLids, int qpnFirst, int qpnLast, long downtimeNs, Gid realGid,
+    record Rebuild(long cookie, int generation, int realLid, int realLids, int qpnFirst, int qpnLast, long downtimeNs,
+            Gid realGid,
             String device, String runtimeDir) implements Message {}
 
     /** @param error what failed, with the object's name; empty on success */
     record Rebuilt(long cookie, int status, String error) implements Message {}
 
-    /** Rank to agent, before its first device: on which host is it in this life? */
+    /** Rank to agent, before its first device: on which host is it in this incarnation? */
     record Locate(long cookie) implements Message {}
 
     /**
-     * @param status {@code Layout.STATUS_UNKNOWN}: the address of the rank's environment stands; {@code STATUS_FAILED}: no number is left
-     * @param rank   the asking process's number
+     * @param status {@code Layout.STATUS_UNKNOWN}: the address of the rank's environment stands; {@code STATUS_FAILED}:
+     *     no number is left
+     * @param rank the asking process's number
      */
-    record Located(long cookie, int status, int realLid, int realLids, int qpnFirst, int qpnLast, int rank) implements Message {}
+    record Located(long cookie, int status, int realLid, int realLids, int qpnFirst, int qpnLast,
+            int rank) implements Message {}
 
     /** Rank to agent: this queue pair exists. @param virtualQpn 0 for a new one */
-    record Register(long cookie, int virtualQpn, VerbsAddress virtual, VerbsAddress real, Transport transport) implements Message {}
+    record Register(long cookie, int virtualQpn, VerbsAddress virtual, VerbsAddress real,
+            Transport transport) implements Message {}
 
     record Registered(long cookie, int status, int virtualQpn) implements Message {}
 
@@ -108,7 +114,9 @@ public sealed interface Message {
     /** The answer to both. @param status {@code Layout.STATUS_UNKNOWN}: no host of the job has that GID */
     record Hosted(long cookie, int status, int number) implements Message {}
 
-    /** @param status {@code Layout.STATUS_OK}: the entry is in the table now; {@code STATUS_UNKNOWN}: no such endpoint */
+    /**
+     * @param status {@code Layout.STATUS_OK}: the entry is in the table now; {@code STATUS_UNKNOWN}: no such endpoint
+     */
     record Resolved(long cookie, int status) implements Message {}
 
     /** Rank to agent: the remote keys of a rank are not in the runtime directory. */
@@ -120,7 +128,11 @@ public sealed interface Message {
     /** Rank to agent: the real key of a region of a rank of another node. */
     record FindKey(long cookie, int rank, int virtualKey) implements Message {}
 
-    /** The answer to these three. @param status {@code Layout.STATUS_UNKNOWN}: there is no such rank, or key, on another node */
+    /**
+     * The answer to these three.
+     *
+     * @param status {@code Layout.STATUS_UNKNOWN}: there is no such rank, or key, on another node
+     */
     record Keyed(long cookie, int status, int realKey) implements Message {}
 
     /**
@@ -128,7 +140,8 @@ public sealed interface Message {
      *
      * @param port 0 for any free one
      */
-    record CmBind(long cookie, CmPort port, long owner, VerbsAddress service, boolean reuse, boolean listening) implements Message {}
+    record CmBind(long cookie, CmPort port, long owner, VerbsAddress service, boolean reuse,
+            boolean listening) implements Message {}
 
     /** @param port the one that was given */
     record CmBound(long cookie, int status, int port) implements Message {}

@@ -21,7 +21,8 @@ final class MessageChannel implements AutoCloseable {
         ByteBuffer header = fill(ByteBuffer.allocate(MessageHeader.SIZE)).order(ByteOrder.LITTLE_ENDIAN);
         int length = header.getInt(MessageHeader.LENGTH);
         if (length < MessageHeader.SIZE || length > Layout.MESSAGE_MAX) {
-            throw new IOException("message of type " + header.getInt(MessageHeader.TYPE) + " claims " + length + " bytes");
+            throw new IOException(
+                    "message of type " + header.getInt(MessageHeader.TYPE) + " claims " + length + " bytes");
         }
         ByteBuffer whole = ByteBuffer.allocate(length).put(header.clear());
         return MessageCodec.decode(fill(whole).clear());

@@ -10,7 +10,10 @@ import java.util.OptionalInt;
 import org.udckpt.address.KeyAuthority;
 import org.udckpt.address.KeysFile;
 
-/** The remote keys of ranks of other nodes, in files beside those of this node's ranks. Thread-safe; other nodes are asked without any lock. */
+/**
+ * The remote keys of ranks of other nodes, in files beside those of this node's ranks. Thread-safe; other nodes are
+ * asked without any lock.
+ */
 final class MirroredKeys implements AutoCloseable {
     private final Path directory;
     private final KeyAuthority authority;

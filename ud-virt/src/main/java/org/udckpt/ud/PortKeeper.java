@@ -8,7 +8,7 @@ import org.udckpt.address.VerbsAddress;
 @FunctionalInterface
 public interface PortKeeper {
     /** Where addresses are not to be had, or tell nobody who sends. */
-    PortKeeper NONE = real -> () -> { };
+    PortKeeper NONE = real -> () -> {};
 
     /**
      * @return gives it back

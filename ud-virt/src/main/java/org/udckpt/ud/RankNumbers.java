@@ -10,9 +10,10 @@ import org.udckpt.address.RankSpan;
 import org.udckpt.layout.Layout;
 
 /**
- * Which number each process of the job has that has opened a device: its rank, for counters, endpoints, remote keys, and people.
- * Below a rank of {@code run -n} the first such process has that rank's number. Others have what their MPI launcher calls them
- * where that is free, else the lowest free number of their agent's ({@link RankSpan}). It stays theirs over restarts, and is free again when they have ended. Thread-safe.
+ * Which number each process of the job has that has opened a device: its rank, for counters, endpoints, remote keys,
+ * and people. Below a rank of {@code run -n} the first such process has that rank's number. Others have what their MPI
+ * launcher calls them where that is free, else the lowest free number of their agent's ({@link RankSpan}). It stays
+ * theirs over restarts, and is free again when they have ended. Thread-safe.
  */
 public final class RankNumbers {
     /**
@@ -23,7 +24,10 @@ public final class RankNumbers {
      */
     public record Rank(int number, int pid, int mpiRank) {}
 
-    /** Hears that a number is another program's from now on, before that one is told it: what is left of the last one is to go. */
+    /**
+     * Hears that a number is another program's from now on, before that one is told it: what is left of the last one is
+     * to go.
+     */
     @FunctionalInterface
     public interface Taken {
         void by(Rank rank);
@@ -43,9 +47,10 @@ public final class RankNumbers {
     private final TreeMap<Integer, Holder> holders = new TreeMap<>();
 
     /**
-     * @param span     of the agent: its processes get the numbers that are its
-     * @param reserved numbers from 0 on that only processes below the ranks of {@code run -n} get; 0 where there are none
-     * @param alive    whether a process of the job has this pid: one may have lost its connection and still use its device
+     * @param span of the agent: its processes get the numbers that are its
+     * @param reserved numbers from 0 on that only processes below the ranks of {@code run -n} get; 0 where there are
+     *     none
+     * @param alive whether a process of the job has this pid: one may have lost its connection and still use its device
      */
     public RankNumbers(RankSpan span, int reserved, IntPredicate alive, Taken taken) {
         this.span = span;
@@ -54,7 +59,10 @@ public final class RankNumbers {
         this.taken = taken;
     }
 
-    /** Those of the checkpoint from which the job comes will say so themselves: until then nobody else gets their numbers. */
+    /**
+     * Those of the checkpoint from which the job comes will say so themselves: until then nobody else gets their
+     * numbers.
+     */
     public synchronized void expect(List<Rank> restored) {
         for (Rank rank : restored) {
             Holder holder = new Holder();
@@ -67,7 +75,8 @@ public final class RankNumbers {
     /** The processes that have a number now, ascending. */
     public synchronized List<Rank> all() {
         List<Rank> all = new ArrayList<>();
-        holders.values().stream().filter(holder -> holder.expected || holder.connections > 0).forEach(holder -> all.add(holder.rank));
+        holders.values().stream().filter(holder -> holder.expected || holder.connections > 0)
+                .forEach(holder -> all.add(holder.rank));
         return all;
     }
 
@@ -98,10 +107,12 @@ public final class RankNumbers {
             }
         }
         int wish = tree >= 0 ? tree : mpiRank;
-        if (wish >= (tree >= 0 ? 0 : reserved) && span.owns(wish) && span.place(wish) < Layout.RANKS_MOST && free(wish)) {
+        if (wish >= (tree >= 0 ? 0 : reserved) && span.owns(wish) && span.place(wish) < Layout.RANKS_MOST
+                && free(wish)) {
             return OptionalInt.of(wish);
         }
-        return IntStream.range(0, Layout.RANKS_MOST).map(span::number).filter(number -> number >= reserved && span.owns(number) && free(number)).findFirst();
+        return IntStream.range(0, Layout.RANKS_MOST).map(span::number)
+                .filter(number -> number >= reserved && span.owns(number) && free(number)).findFirst();
     }
 
     private boolean free(int number) {
@@ -121,7 +132,9 @@ public final class RankNumbers {
         return true;
     }
 
-    /** The end of a connection that {@link #claim} or {@link #hold} was told of; whoever has the number now keeps it. */
+    /**
+     * The end of a connection that {@link #claim} or {@link #hold} was told of; whoever has the number now keeps it.
+     */
     synchronized void release(int number, int pid) {
         Holder holder = holders.get(number);
         if (holder != null && holder.rank.pid() == pid && holder.connections > 0) {

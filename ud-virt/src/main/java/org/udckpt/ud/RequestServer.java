@@ -27,7 +27,8 @@ final class RequestServer {
     private int rank;
     private boolean claimed;
 
-    RequestServer(AddressAuthority authority, TranslationTable table, FormerEndpoints former, RankHosts hosts, CmDirectory ports, MirroredKeys keys, RankNumbers numbers, Message.Hello process) {
+    RequestServer(AddressAuthority authority, TranslationTable table, FormerEndpoints former, RankHosts hosts,
+            CmDirectory ports, MirroredKeys keys, RankNumbers numbers, Message.Hello process) {
         this.authority = authority;
         this.table = table;
         this.former = former;
@@ -51,11 +52,15 @@ final class RequestServer {
             case Message.PeerKeys m -> peerKeys(m);
             case Message.TellKey m -> tellKey(m);
             case Message.FindKey m -> findKey(m);
-            case Message.CmBind m -> ports.bind(m, this).map(port -> new Message.CmBound(m.cookie(), Layout.STATUS_OK, port.number()))
+            case Message.CmBind m -> ports.bind(m, this)
+                    .map(port -> new Message.CmBound(m.cookie(), Layout.STATUS_OK, port.number()))
                     .orElseGet(() -> new Message.CmBound(m.cookie(), Layout.STATUS_FAILED, 0));
-            case Message.CmUnbind m -> new Message.CmUnbound(m.cookie(), ports.unbind(m.owner()) ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN);
-            case Message.CmFind m -> ports.find(m.port()).map(service -> new Message.CmFound(m.cookie(), Layout.STATUS_OK, service))
-                    .orElseGet(() -> new Message.CmFound(m.cookie(), ports.mayListenSoon(m.port()) ? Layout.STATUS_FAILED : Layout.STATUS_UNKNOWN,
+            case Message.CmUnbind m -> new Message.CmUnbound(m.cookie(),
+                    ports.unbind(m.owner()) ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN);
+            case Message.CmFind m -> ports.find(m.port())
+                    .map(service -> new Message.CmFound(m.cookie(), Layout.STATUS_OK, service))
+                    .orElseGet(() -> new Message.CmFound(m.cookie(),
+                            ports.mayListenSoon(m.port()) ? Layout.STATUS_FAILED : Layout.STATUS_UNKNOWN,
                             new VerbsAddress(0, Gid.ZERO, 0)));
             case Message.Identify m -> throw unexpected(m);
             case Message.Hello m -> throw unexpected(m);
@@ -84,15 +89,19 @@ final class RequestServer {
     }
 
     private Message locate(Message.Locate m) {
-        OptionalInt number = rank >= 0 ? OptionalInt.of(rank) : numbers.claim(process.tree(), process.pid(), process.mpiRank());
+        OptionalInt number =
+                rank >= 0 ? OptionalInt.of(rank) : numbers.claim(process.tree(), process.pid(), process.mpiRank());
         if (number.isEmpty()) {
-            System.err.println("udckpt: LOCATE: process " + process.pid() + ": no more processes here can have verbs devices; there can be " + Layout.RANKS_MOST
+            System.err.println("udckpt: LOCATE: process " + process.pid() + ": too many processes with verbs "
+                    + "devices; the limit is " + Layout.RANKS_MOST
                     + ", fewer if the job has millions of ranks");
             return new Message.Located(m.cookie(), Layout.STATUS_FAILED, 0, 0, 0, 0, -1);
         }
         claimed |= rank < 0;
         rank = number.getAsInt();
-        return hosts.of(process.tree()).map(host -> new Message.Located(m.cookie(), Layout.STATUS_OK, host.lid(), host.lids(), host.qpnFirst(), host.qpnLast(), rank))
+        return hosts.of(process.tree())
+                .map(host -> new Message.Located(m.cookie(), Layout.STATUS_OK, host.lid(), host.lids(), host.qpnFirst(),
+                        host.qpnLast(), rank))
                 .orElseGet(() -> new Message.Located(m.cookie(), Layout.STATUS_UNKNOWN, 0, 0, 0, 0, rank));
     }
 
@@ -130,7 +139,8 @@ final class RequestServer {
     private Message findHost(Message.FindHost m) {
         try {
             OptionalInt found = authority.hostOf(m.reverse(), m.gid());
-            return new Message.Hosted(m.cookie(), found.isPresent() ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN, found.orElse(0));
+            return new Message.Hosted(m.cookie(), found.isPresent() ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN,
+                    found.orElse(0));
         } catch (IllegalStateException e) {
             System.err.println("udckpt: FIND_HOST: " + e.getMessage());
             return new Message.Hosted(m.cookie(), Layout.STATUS_FAILED, 0);
@@ -159,7 +169,8 @@ final class RequestServer {
     private Message findKey(Message.FindKey m) {
         try {
             OptionalInt found = keys.find(m.rank(), m.virtualKey());
-            return new Message.Keyed(m.cookie(), found.isPresent() ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN, found.orElse(0));
+            return new Message.Keyed(m.cookie(), found.isPresent() ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN,
+                    found.orElse(0));
         } catch (IllegalStateException e) {
             System.err.println("udckpt: FIND_KEY: " + e.getMessage());
             return new Message.Keyed(m.cookie(), Layout.STATUS_FAILED, 0);
@@ -182,7 +193,7 @@ final class RequestServer {
     }
 
     private static IOException unexpected(Message message) {
-        return new IOException("not a request: " + message);
+        return new IOException("malformed request: " + message);
     }
 
     /** The process has ended: what it held is free. */

@@ -31,7 +31,7 @@ class AttachTest {
     void start() throws Exception {
         host = map.newHost("a");
         elsewhere = map.newHost("b");
-        node = new Node(scratch.resolve("life0"), map, 2, rank -> rank == 0 ? Optional.of(host) : Optional.empty());
+        node = new Node(scratch.resolve("run0"), map, 2, rank -> rank == 0 ? Optional.of(host) : Optional.empty());
     }
 
     @AfterEach
@@ -52,7 +52,8 @@ class AttachTest {
 
     @Test
     void theAgentsAddressGoesBeforeTheEnvironments() throws Exception {
-        try (UdClient known = new UdClient(0, node.environment(elsewhere)); UdClient unknown = new UdClient(1, node.environment(elsewhere))) {
+        try (UdClient known = new UdClient(0, node.environment(elsewhere));
+                UdClient unknown = new UdClient(1, node.environment(elsewhere))) {
             assertTrue(known.ask("open").startsWith("address " + host.lid() + " "), "the agent knows rank 0's host");
             assertTrue(unknown.ask("open").startsWith("address " + elsewhere.lid() + " "), "and not rank 1's");
         }
@@ -71,7 +72,7 @@ class AttachTest {
         }
     }
 
-    /** Nobody listens: in a first life the address of the environment is right, and the program works. */
+    /** Nobody listens: in a first incarnation the address of the environment is right, and the program works. */
     @Test
     void withoutAnAgentTheEnvironmentIsEnough() throws Exception {
         Map<String, String> environment = new TreeMap<>(node.environment(elsewhere));

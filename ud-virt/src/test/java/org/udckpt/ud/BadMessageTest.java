@@ -31,7 +31,10 @@ import org.udckpt.address.Gid;
 import org.udckpt.address.HostAddress;
 import org.udckpt.layout.Layout;
 
-/** An agent that sends messages which are too short, too long or not ended: the library says so and acts on none of their bytes. */
+/**
+ * An agent that sends messages which are too short, too long or not ended: the library says so and acts on none of
+ * their bytes.
+ */
 @Timeout(60)
 class BadMessageTest {
     @TempDir
@@ -47,7 +50,7 @@ class BadMessageTest {
     @BeforeEach
     void start() throws Exception {
         AddressMap map = new AddressMap();
-        node = new Node(scratch.resolve("life0"), map, 1);
+        node = new Node(scratch.resolve("run0"), map, 1);
         HostAddress host = map.newHost("a");
         node.server.close();
         server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
@@ -58,9 +61,11 @@ class BadMessageTest {
         SocketChannel requests = accept();
         requests.write(MessageCodec.encode(new Message.Identify(0, Layout.LAYOUT_HASH, 0)));
         assertInstanceOf(Message.Hello.class, read(requests));
-        requests.write(MessageCodec.encode(new Message.Located(read(requests).cookie(), Layout.STATUS_UNKNOWN, 0, 0, 0, 0, 0)));
+        requests.write(MessageCodec
+                .encode(new Message.Located(read(requests).cookie(), Layout.STATUS_UNKNOWN, 0, 0, 0, 0, 0)));
         Message.Register register = assertInstanceOf(Message.Register.class, read(requests));
-        requests.write(MessageCodec.encode(new Message.Registered(register.cookie(), Layout.STATUS_OK, register.real().qpn())));
+        requests.write(MessageCodec
+                .encode(new Message.Registered(register.cookie(), Layout.STATUS_OK, register.real().qpn())));
         address = opening.get(20, TimeUnit.SECONDS);
         assertTrue(address.startsWith("address " + host.lid() + " "), address);
         control.write(MessageCodec.encode(new Message.Identify(1, Layout.LAYOUT_HASH, 0)));
@@ -101,7 +106,8 @@ class BadMessageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {Layout.MSG_IDENTIFY, Layout.MSG_QUIESCE, Layout.MSG_DRAIN, Layout.MSG_RESUME, Layout.MSG_REBUILD})
+    @ValueSource(
+            ints = {Layout.MSG_IDENTIFY, Layout.MSG_QUIESCE, Layout.MSG_DRAIN, Layout.MSG_RESUME, Layout.MSG_REBUILD})
     void aMessageOfAnotherLengthEndsTheConnectionAndNothingElse(int type) throws Exception {
         Message message = switch (type) {
             case Layout.MSG_IDENTIFY -> new Message.Identify(7, Layout.LAYOUT_HASH, 0);
@@ -110,9 +116,11 @@ class BadMessageTest {
             case Layout.MSG_RESUME -> new Message.Resume(7);
             default -> rebuild();
         };
-        control.write(MessageCodec.encode(new Message.Quiesce(6))); // so that a message of the whole length was there before
+        // so that a message of the whole length was there before
+        control.write(MessageCodec.encode(new Message.Quiesce(6)));
         assertEquals(6, assertInstanceOf(Message.Quiesced.class, read(control)).cookie());
-        control.write(resized(message, type == Layout.MSG_REBUILD ? Layout.MsgRebuild.SIZE - 8 : Layout.MessageHeader.SIZE));
+        control.write(
+                resized(message, type == Layout.MSG_REBUILD ? Layout.MsgRebuild.SIZE - 8 : Layout.MessageHeader.SIZE));
         assertTheProcessGoesOn();
     }
 
@@ -126,7 +134,8 @@ class BadMessageTest {
     private void assertTheProcessGoesOn() throws Exception {
         assertEquals(address, client.ask("address"), "the gate is open and the device as it was");
         Future<Message> nothing = aside(() -> read(control));
-        ExecutionException end = assertThrows(ExecutionException.class, () -> nothing.get(20, TimeUnit.SECONDS), "the connection is closed");
+        ExecutionException end = assertThrows(ExecutionException.class, () -> nothing.get(20, TimeUnit.SECONDS),
+                "the connection is closed");
         assertInstanceOf(IOException.class, end.getCause(), end.toString());
     }
 
@@ -143,7 +152,7 @@ class BadMessageTest {
         Message.Rebuilt answer = assertInstanceOf(Message.Rebuilt.class, read(control));
         assertEquals(7, answer.cookie());
         assertEquals(Layout.STATUS_FAILED, answer.status());
-        assertEquals("REBUILD: the text " + field + " has no end", answer.error());
+        assertEquals("REBUILD: the text " + field + " is not terminated", answer.error());
         control.write(MessageCodec.encode(new Message.Resume(8)));
         assertEquals(8, assertInstanceOf(Message.Resumed.class, read(control)).cookie());
         assertEquals(address, client.ask("address"));

@@ -28,7 +28,8 @@ class CmDirectoryTest {
         assertFalse(bind(2, new CmPort(TCP, Gid.ZERO, 700), false, false).isPresent(), "any address is this one too");
         assertTrue(bind(2, new CmPort(TCP, OTHER, 700), false, false).isPresent());
         assertTrue(bind(3, new CmPort(UDP, LOOPBACK, 700), false, false).isPresent(), "another port space");
-        assertTrue(bind(1, new CmPort(TCP, LOOPBACK, 700), false, true).isPresent(), "its owner may say it again, as after a restart");
+        assertTrue(bind(1, new CmPort(TCP, LOOPBACK, 700), false, true).isPresent(),
+                "its owner may say it again, as after a restart");
     }
 
     /** Only a program that goes on can be replacing its listener, and only for a while. */
@@ -96,7 +97,8 @@ class CmDirectoryTest {
     }
 
     private void bind(CmDirectory where, long owner, CmPort port, boolean listening) {
-        assertTrue(where.bind(new Message.CmBind(0, port, owner, service(owner), false, listening), process).isPresent());
+        assertTrue(
+                where.bind(new Message.CmBind(0, port, owner, service(owner), false, listening), process).isPresent());
     }
 
     private static VerbsAddress service(long owner) {

@@ -22,7 +22,8 @@ class FormerEndpointsTest {
     private static final int MOST = 1024;
     private static final int LID = 7;
 
-    @TempDir Path scratch;
+    @TempDir
+    Path scratch;
     private final Set<Integer> kept = new HashSet<>();
     private TranslationTable table;
     private FormerEndpoints former;
@@ -35,7 +36,8 @@ class FormerEndpointsTest {
                 throw new IOException("somebody else has it");
             }
             return () -> {
-                assertTrue(table.byReal(LID, real.qpn()).isEmpty() || closing, "the table knows it no more when its address is given back");
+                assertTrue(table.byReal(LID, real.qpn()).isEmpty() || closing,
+                        "the table knows it no more when its address is given back");
                 kept.remove(real.qpn());
             };
         });

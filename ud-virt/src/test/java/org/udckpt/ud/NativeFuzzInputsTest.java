@@ -16,7 +16,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 
-/** The inputs of the fuzz targets in C (native/src/test/fuzz), and a few changes of each, under AddressSanitizer and UndefinedBehaviorSanitizer, without a fuzzer. */
+/**
+ * The inputs of the fuzz targets in C (native/src/test/fuzz), and a few changes of each, under AddressSanitizer and
+ * UndefinedBehaviorSanitizer, without a fuzzer.
+ */
 @Timeout(900) // the first one builds
 class NativeFuzzInputsTest {
     private static final int SECONDS = 120;
@@ -24,22 +27,27 @@ class NativeFuzzInputsTest {
 
     @TestFactory
     Stream<DynamicTest> replay() {
-        return list(SOURCES).stream().map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".c") && !name.equals("fuzz_replay.c"))
-                .map(name -> name.substring(0, name.length() - ".c".length())).map(name -> DynamicTest.dynamicTest(name, () -> replay(name)));
+        return list(SOURCES).stream().map(file -> file.getFileName().toString())
+                .filter(name -> name.endsWith(".c") && !name.equals("fuzz_replay.c"))
+                .map(name -> name.substring(0, name.length() - ".c".length()))
+                .map(name -> DynamicTest.dynamicTest(name, () -> replay(name)));
     }
 
     private static void replay(String target) throws Exception {
         List<Path> inputs = list(SOURCES.resolve(target));
         assertFalse(inputs.isEmpty(), target + " has no inputs");
-        List<String> command = new ArrayList<>(List.of(SanitizedBuild.ADDRESS.directory().resolve("fuzz").resolve(target).toString()));
+        List<String> command =
+                new ArrayList<>(List.of(SanitizedBuild.ADDRESS.directory().resolve("fuzz").resolve(target).toString()));
         inputs.forEach(input -> command.add(input.toString()));
         Path said = Files.createTempFile("fuzz", ".log");
         try {
-            ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(said.toFile());
+            ProcessBuilder builder =
+                    new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(said.toFile());
             builder.environment().putAll(SanitizedBuild.environment());
             Process process = builder.start();
             try {
-                assertEquals(0, process.waitFor(SECONDS, TimeUnit.SECONDS) ? process.exitValue() : 124, () -> target + "\n" + end(said));
+                assertEquals(0, process.waitFor(SECONDS, TimeUnit.SECONDS) ? process.exitValue() : 124,
+                        () -> target + "\n" + end(said));
             } finally {
                 process.destroyForcibly();
             }

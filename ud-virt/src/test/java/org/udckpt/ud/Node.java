@@ -15,7 +15,7 @@ import org.udckpt.address.HostAddress;
 import org.udckpt.address.RankSpan;
 import org.udckpt.address.TranslationTable;
 
-/** What an agent has for one life of a job: runtime directory, map, table, counters, server. */
+/** What an agent has for one incarnation of a job: runtime directory, map, table, counters, server. */
 final class Node implements AutoCloseable {
     static final Duration SOON = Duration.ofSeconds(20);
 
@@ -38,7 +38,8 @@ final class Node implements AutoCloseable {
         for (int rank = 0; rank < ranks; rank++) {
             counters.begin(rank);
         }
-        server = ControlServer.start(directory, map.generation(), map, table, hosts, new RankNumbers(span, ranks, pid -> false, taken -> { }), PortKeeper.NONE, gone -> { });
+        server = ControlServer.start(directory, map.generation(), map, table, hosts,
+                new RankNumbers(span, ranks, pid -> false, taken -> {}), PortKeeper.NONE, gone -> {});
     }
 
     /** A rank's environment on this simulated host, with the library preloaded. */
@@ -48,9 +49,10 @@ final class Node implements AutoCloseable {
                 "UDCKPT_SOFT_QPNS", host.qpns()));
     }
 
-    /** The order to a rank that comes to this life on {@code host}. */
+    /** The order to a rank that comes to this incarnation on {@code host}. */
     Message.Rebuild rebuild(HostAddress host) {
-        return new Message.Rebuild(0, map.generation(), host.lid(), host.lids(), host.qpnFirst(), host.qpnLast(), 5_000_000_000L,
+        return new Message.Rebuild(0, map.generation(), host.lid(), host.lids(), host.qpnFirst(), host.qpnLast(),
+                5_000_000_000L,
                 Gid.ZERO, "soft0", directory.toString());
     }
 

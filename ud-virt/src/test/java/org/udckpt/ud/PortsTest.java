@@ -31,8 +31,9 @@ class PortsTest {
     private static final int RTS = 3;
     private static final int ERR = 6;
 
-    @TempDir Path scratch;
-    private final List<Node> lives = new ArrayList<>();
+    @TempDir
+    Path scratch;
+    private final List<Node> incarnations = new ArrayList<>();
     private final List<UdClient> clients = new ArrayList<>();
     private final List<String> seen = new ArrayList<>();
 
@@ -41,24 +42,25 @@ class PortsTest {
         for (UdClient client : clients) {
             client.close();
         }
-        for (Node life : lives) {
-            life.close();
+        for (Node incarnation : incarnations) {
+            incarnation.close();
         }
     }
 
-    private void start(String lending) throws Exception {
-        start(Map.of("UDCKPT_LENDING", lending));
+    private void start(String dataPath) throws Exception {
+        start(Map.of("UDCKPT_DATA_PATH", dataPath));
     }
 
     private void start(Map<String, String> settings) throws Exception {
-        Node node = new Node(scratch.resolve("life0"), new AddressMap(), RANKS);
-        lives.add(node);
+        Node node = new Node(scratch.resolve("run0"), new AddressMap(), RANKS);
+        incarnations.add(node);
         HostAddress host = node.map.newHost("a", PORTS);
         for (int rank = 0; rank < RANKS; rank++) {
             Map<String, String> environment = new TreeMap<>(node.environment(host));
             environment.putAll(Map.of("UDCKPT_SOFT_DEVICES", "2", "UDCKPT_SOFT_PORTS", "2"));
             environment.putAll(settings);
-            clients.add(new UdClient(rank, Path.of(System.getProperty("udckpt.native")), environment, List.of("ports_client")));
+            clients.add(new UdClient(rank, Path.of(System.getProperty("udckpt.native")), environment,
+                    List.of("ports_client")));
             seen.add(clients.get(rank).ask("open"));
             assertTrue(seen.get(rank).startsWith("address " + host.lid() + " "), seen.get(rank));
             assertEquals(1 + 3 * ENDPOINTS, seen.get(rank).split(" ").length, seen.get(rank));
@@ -79,7 +81,8 @@ class PortsTest {
         for (UdClient from : clients) {
             assertEquals("sent " + RANKS * ENDPOINTS * ENDPOINTS, from.ask("send " + seed));
             for (UdClient to : clients) {
-                assertEquals("received " + ENDPOINTS * ENDPOINTS, to.ask("receive " + ENDPOINTS * ENDPOINTS + " " + seed));
+                assertEquals("received " + ENDPOINTS * ENDPOINTS,
+                        to.ask("receive " + ENDPOINTS * ENDPOINTS + " " + seed));
             }
         }
         for (UdClient client : clients) {
@@ -87,81 +90,93 @@ class PortsTest {
         }
     }
 
-    /** Then the job's keys are not all the devices' own, in the first life already; local and remote ones. */
+    /** Then the job's keys are not all the devices' own, in the first incarnation already; local and remote ones. */
     @ParameterizedTest
-    @CsvSource({"1", "0"})
-    void devicesThatCountTheirKeysAlike(String lending) throws Exception {
-        start(Map.of("UDCKPT_LENDING", lending, "UDCKPT_SOFT_KEYS", "7"));
+    @CsvSource({"fused", "generic"})
+    void devicesThatCountTheirKeysAlike(String dataPath) throws Exception {
+        start(Map.of("UDCKPT_DATA_PATH", dataPath, "UDCKPT_SOFT_KEYS", "7"));
         exchange(1);
-        nextLife(PORTS);
+        nextIncarnation(PORTS);
         exchange(2);
     }
 
-    /** @param lids of each host of the next lives: as many as there are ports, or one for all of them */
+    /** @param lids of each host of the next incarnations: as many as there are ports, or one for all of them */
     @ParameterizedTest
-    @CsvSource({"1,4", "1,1", "0,4", "0,1"})
-    void allPortsGoOnUnderTheirAddresses(String lending, int lids) throws Exception {
-        start(lending);
+    @CsvSource({"fused,4", "fused,1", "generic,4", "generic,1"})
+    void allPortsGoOnUnderTheirAddresses(String dataPath, int lids) throws Exception {
+        start(dataPath);
         exchange(1);
-        for (int life = 1; life <= 2; life++) {
-            nextLife(lids);
+        for (int incarnation = 1; incarnation <= 2; incarnation++) {
+            nextIncarnation(lids);
             for (int rank = 0; rank < RANKS; rank++) {
-                assertEquals(seen.get(rank), clients.get(rank).ask("address"), "the job sees the addresses of its first life");
+                assertEquals(seen.get(rank), clients.get(rank).ask("address"),
+                        "the job sees the addresses of its first incarnation");
             }
-            exchange(1 + life);
+            exchange(1 + incarnation);
         }
-        Node last = lives.getLast();
+        Node last = incarnations.getLast();
         for (int rank = 0; rank < RANKS; rank++) {
-            assertEquals(2, last.map.endpoints(rank).stream().filter(endpoint -> endpoint.transport() == Transport.RC).count());
-            assertEquals(ENDPOINTS, last.map.endpoints(rank).stream().filter(endpoint -> endpoint.transport() == Transport.UD).count());
+            assertEquals(2,
+                    last.map.endpoints(rank).stream().filter(endpoint -> endpoint.transport() == Transport.RC).count());
+            assertEquals(ENDPOINTS,
+                    last.map.endpoints(rank).stream().filter(endpoint -> endpoint.transport() == Transport.UD).count());
             assertEquals(2, last.counters.of(rank).rcSends());
             assertEquals(RANKS * ENDPOINTS * ENDPOINTS, last.counters.of(rank).udSends());
         }
     }
 
-    private void nextLife(int lids) throws Exception {
-        lives.add(Restart.simulated(scratch.resolve("life" + lives.size()), lives.getLast(), lives.getFirst().server.connections(), clients, lids));
+    private void nextIncarnation(int lids) throws Exception {
+        incarnations.add(Restart.simulated(scratch.resolve("run" + incarnations.size()), incarnations.getLast(),
+                incarnations.getFirst().server.connections(), clients, lids));
     }
 
-    /** What a port told before the checkpoint is told once, and that it works again in the next life. Endpoints 0, 2 and 4 are each context's first. */
+    /**
+     * What a port told before the checkpoint is told once, and that it works again in the next incarnation. Endpoints
+     * 0, 2 and 4 are each context's first.
+     */
     @ParameterizedTest
-    @CsvSource({"1", "0"})
-    void portsThatGoDownAndTheirEvents(String lending) throws Exception {
-        start(lending);
+    @CsvSource({"fused", "generic"})
+    void portsThatGoDownAndTheirEvents(String dataPath) throws Exception {
+        start(dataPath);
         UdClient client = clients.getFirst();
         assertEquals("raised 2", client.ask("raise soft0 " + PORT_ERR + " 2"));
         assertEquals("raised 1", client.ask("raise soft1 " + PORT_ERR + " 1"));
         assertEquals("raised 1", client.ask("raise soft1 " + PORT_ACTIVE + " 1"));
-        nextLife(PORTS);
+        nextIncarnation(PORTS);
         String downAndUp = PORT_ERR + ":%d " + "%d:" + PORT_ACTIVE + ":%d";
-        assertEquals("events 0:" + downAndUp.formatted(2, 0, 2) + " 2:" + downAndUp.formatted(1, 2, 1) + " 4:" + downAndUp.formatted(2, 4, 2),
+        assertEquals(
+                "events 0:" + downAndUp.formatted(2, 0, 2) + " 2:" + downAndUp.formatted(1, 2, 1) + " 4:"
+                        + downAndUp.formatted(2, 4, 2),
                 client.ask("events"));
         assertEquals("events", client.ask("events"));
         assertEquals("events", clients.getLast().ask("events"));
         exchange(1);
-        nextLife(1); // all ports of all devices are on one now
+        nextIncarnation(1); // all ports of all devices are on one now
         assertEquals("events", client.ask("events"));
         assertEquals("raised 3", client.ask("raise soft0 " + PORT_ERR + " 1"));
         String both = "%d:" + PORT_ERR + ":1 %d:" + PORT_ERR + ":2";
-        assertEquals("events " + both.formatted(0, 0) + " " + both.formatted(2, 2) + " " + both.formatted(4, 4), client.ask("events"));
-        nextLife(PORTS);
-        assertEquals("events " + (both.formatted(0, 0) + " " + both.formatted(2, 2) + " " + both.formatted(4, 4)).replace(":" + PORT_ERR + ":", ":" + PORT_ACTIVE + ":"),
+        assertEquals("events " + both.formatted(0, 0) + " " + both.formatted(2, 2) + " " + both.formatted(4, 4),
+                client.ask("events"));
+        nextIncarnation(PORTS);
+        assertEquals(
+                "events " + (both.formatted(0, 0) + " " + both.formatted(2, 2) + " " + both.formatted(4, 4))
+                        .replace(":" + PORT_ERR + ":", ":" + PORT_ACTIVE + ":"),
                 client.ask("events"));
         exchange(2);
     }
 
     /** The job was told that the device is gone: what it had stays in error, and the rest goes on. */
     @ParameterizedTest
-    @CsvSource({"1", "0"})
-    void aDeviceThatWasTakenAway(String lending) throws Exception {
-        start(lending);
+    @CsvSource({"fused", "generic"})
+    void aDeviceThatWasTakenAway(String dataPath) throws Exception {
+        start(dataPath);
         UdClient client = clients.getFirst();
         assertEquals("raised 1", client.ask("raise soft1 " + DEVICE_FATAL + " 0"));
-        nextLife(PORTS);
+        nextIncarnation(PORTS);
         assertEquals("events 2:" + DEVICE_FATAL + ":0", client.ask("events"));
         assertEquals("state " + ERR, client.ask("state 2"));
         assertEquals("flushed 64", client.ask("flushed 2"));
-        nextLife(PORTS);
+        nextIncarnation(PORTS);
         assertEquals("events", client.ask("events"));
         assertEquals("state " + ERR, client.ask("state 3"));
         assertEquals("flushed 64", client.ask("flushed 3"));
@@ -169,11 +184,14 @@ class PortsTest {
         assertEquals("flushed 0", client.ask("flushed 2"));
     }
 
-    /** A completion queue that has overflowed is lost for good, and so are its queue pairs: in the same life and in later ones. */
+    /**
+     * A completion queue that has overflowed is lost for good, and so are its queue pairs: in the same incarnation and
+     * in later ones.
+     */
     @ParameterizedTest
-    @CsvSource({"1,true", "1,false", "0,true", "0,false"})
-    void anOverflowOutlivesARestart(String lending, boolean toldBefore) throws Exception {
-        start(lending);
+    @CsvSource({"fused,true", "fused,false", "generic,true", "generic,false"})
+    void anOverflowOutlivesARestart(String dataPath, boolean toldBefore) throws Exception {
+        start(dataPath);
         String told = "events 0:" + CQ_ERR + ":1";
         assertEquals("overflowed", clients.getLast().ask("overflow"));
         assertEquals("lost " + ERR + " 4 1", clients.getLast().ask("lost"));
@@ -183,10 +201,10 @@ class PortsTest {
         if (toldBefore) {
             assertEquals(told, client.ask("events"));
         }
-        nextLife(PORTS);
+        nextIncarnation(PORTS);
         assertEquals(toldBefore ? "events" : told, client.ask("events"));
         assertEquals("lost " + ERR + " 4 1", client.ask("lost"));
-        nextLife(PORTS);
+        nextIncarnation(PORTS);
         assertEquals("events", client.ask("events"));
         assertEquals("lost " + ERR + " 0 0", client.ask("lost"));
         exchange(3);
@@ -194,11 +212,11 @@ class PortsTest {
 
     /** What came before the checkpoint is delivered behind it, with the addresses of the port that it came to. */
     @ParameterizedTest
-    @CsvSource({"1", "0"})
-    void whatHadArrivedKeepsItsPort(String lending) throws Exception {
-        start(lending);
+    @CsvSource({"fused", "generic"})
+    void whatHadArrivedKeepsItsPort(String dataPath) throws Exception {
+        start(dataPath);
         assertEquals("sent " + RANKS * ENDPOINTS * ENDPOINTS, clients.getFirst().ask("send 7"));
-        nextLife(PORTS);
+        nextIncarnation(PORTS);
         for (UdClient to : clients) {
             assertEquals("received " + ENDPOINTS * ENDPOINTS, to.ask("receive " + ENDPOINTS * ENDPOINTS + " 7"));
         }

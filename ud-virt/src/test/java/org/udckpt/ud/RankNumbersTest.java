@@ -50,7 +50,8 @@ class RankNumbersTest {
         assertEquals(is(0), tree.claim(-1, 100, 0));
         assertEquals(is(2), tree.claim(-1, 102, 0), "a second launcher beside the first: the lowest that is free");
         assertEquals(is(3), tree.claim(-1, 103, -1));
-        assertEquals(List.of(new Rank(0, 100, 0), new Rank(1, 101, 1), new Rank(2, 102, 0), new Rank(3, 103, -1)), tree.all());
+        assertEquals(List.of(new Rank(0, 100, 0), new Rank(1, 101, 1), new Rank(2, 102, 0), new Rank(3, 103, -1)),
+                tree.all());
     }
 
     @Test
@@ -58,7 +59,8 @@ class RankNumbersTest {
         RankNumbers ranks = numbers(4);
         assertEquals(is(3), ranks.claim(3, 100, 3));
         assertEquals(is(4), ranks.claim(3, 101, 3), "a helper of rank 3");
-        assertEquals(is(5), ranks.claim(-1, 102, 0), "a script has removed UDCKPT_RANK: no rank's number is taken away");
+        assertEquals(is(5), ranks.claim(-1, 102, 0),
+                "a script has removed UDCKPT_RANK: no rank's number is taken away");
         assertEquals(is(0), ranks.claim(0, 103, 0));
     }
 

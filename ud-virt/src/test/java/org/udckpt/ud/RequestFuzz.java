@@ -16,8 +16,12 @@ import org.udckpt.fuzz.Fuzzes;
 import org.udckpt.fuzz.Quiet;
 import org.udckpt.layout.Layout;
 
-/** What a process of the job asks its agent: the first byte says by which connection. The thread that serves it ends in order, whatever is asked. */
-@Fuzzes({ControlServer.class, RequestServer.class, LibraryConnection.class, CmDirectory.class, MirroredKeys.class, RankNumbers.class})
+/**
+ * What a process of the job asks its agent: the first byte says by which connection. The thread that serves it ends in
+ * order, whatever is asked.
+ */
+@Fuzzes({ControlServer.class, RequestServer.class, LibraryConnection.class, CmDirectory.class, MirroredKeys.class,
+        RankNumbers.class})
 public final class RequestFuzz {
     private static final AtomicReference<Throwable> FAILED = new AtomicReference<>();
 
@@ -36,10 +40,13 @@ public final class RequestFuzz {
         FAILED.set(null);
         Path directory = Files.createTempDirectory(Path.of("/dev/shm"), "fuzz");
         Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> FAILED.set(failure));
-        try (Node node = new Node(directory, new AddressMap(), 2); SocketChannel process = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+        try (Node node = new Node(directory, new AddressMap(), 2);
+                SocketChannel process = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             process.connect(UnixDomainSocketAddress.of(directory.resolve("agent.sock")));
             int role = (input[0] & 1) == 0 ? Layout.ROLE_REQUEST : Layout.ROLE_CONTROL;
-            talk(process, MessageCodec.encode(new Message.Hello(0, Layout.LAYOUT_HASH, -1, 5, role, 963, 0, -1, -1)).array(), input);
+            talk(process,
+                    MessageCodec.encode(new Message.Hello(0, Layout.LAYOUT_HASH, -1, 5, role, 963, 0, -1, -1)).array(),
+                    input);
         } finally {
             Thread.setDefaultUncaughtExceptionHandler(before);
             remove(directory);
@@ -55,7 +62,7 @@ public final class RequestFuzz {
             write(process, ByteBuffer.wrap(input, 1, input.length - 1));
             process.shutdownOutput();
             ByteBuffer answers = ByteBuffer.allocate(1 << 16);
-            while (process.read(answers.clear()) >= 0) { } // until it has answered all
+            while (process.read(answers.clear()) >= 0) {} // until it has answered all
         } catch (IOException e) {
             // it has hung up on us, as it may
         }

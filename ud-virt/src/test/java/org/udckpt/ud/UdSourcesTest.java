@@ -35,7 +35,8 @@ class UdSourcesTest {
     private static final int FOREIGN_LID = 0x4321, FOREIGN_QPN = 0x1000;
     private static final int RECEIVER = 2;
 
-    @TempDir Path scratch;
+    @TempDir
+    Path scratch;
     private final List<UdClient> clients = new ArrayList<>();
     private final String[] addresses = new String[3];
     private Node node;
@@ -44,16 +45,16 @@ class UdSourcesTest {
     @BeforeEach
     void start() throws Exception {
         map = new AddressMap();
-        node = new Node(scratch.resolve("life"), map, 3);
+        node = new Node(scratch.resolve("run"), map, 3);
     }
 
     /** Ranks 0 and 1 get queue pairs whose sources share a slot, rank 2 is the receiver. */
-    private void open(String lending) throws Exception {
+    private void open(String dataPath) throws Exception {
         HostAddress host = map.newHost("a");
         for (int rank = 0; rank < 3; rank++) {
             int qpn = host.qpnFirst() + rank * SLOTS;
             Map<String, String> environment = new HashMap<>(node.environment(host));
-            environment.putAll(Map.of("UDCKPT_LENDING", lending, "UDCKPT_SOFT_QPNS", qpn + "-" + qpn));
+            environment.putAll(Map.of("UDCKPT_DATA_PATH", dataPath, "UDCKPT_SOFT_QPNS", qpn + "-" + qpn));
             clients.add(new UdClient(rank, environment));
             addresses[rank] = clients.get(rank).ask("open").replaceFirst("address (\\d+ \\d+) .*", "$1");
             assertEquals(host.lid() + " " + qpn, addresses[rank]);
@@ -86,9 +87,9 @@ class UdSourcesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"1", "0"})
-    void sourcesThatShareASlotAreRememberedSideBySide(String lending) throws Exception {
-        open(lending);
+    @ValueSource(strings = {"fused", "generic"})
+    void sourcesThatShareASlotAreRememberedSideBySide(String dataPath) throws Exception {
+        open(dataPath);
         for (int turn = 0; turn < 4; turn++) {
             sendFrom(turn % 2);
         }
@@ -107,13 +108,13 @@ class UdSourcesTest {
     }
 
     /**
-     * Anybody can make up sources. From a socket that is not where they say, datagrams are not taken; nor from one that is, if nobody of the job is there. Neither
-     * takes a posted receive, nor is the agent asked.
+     * Anybody can make up sources. From a socket that is not where they say, datagrams are not taken; nor from one that
+     * is, if nobody of the job is there. Neither takes a posted receive, nor is the agent asked.
      */
     @ParameterizedTest
-    @ValueSource(strings = {"1", "0"})
-    void strangersAreNotListenedTo(String lending) throws Exception {
-        open(lending);
+    @ValueSource(strings = {"fused", "generic"})
+    void strangersAreNotListenedTo(String dataPath) throws Exception {
+        open(dataPath);
         sendFrom(0);
         long before = lookups();
         try (DatagramSocket liar = new DatagramSocket();
@@ -138,11 +139,14 @@ class UdSourcesTest {
         assertEquals(0, node.counters.of(RECEIVER).tableMisses(), "the agent was asked for no stranger");
     }
 
-    /** From the moment when there were very many of them, the kernel drops those that are not from where they say, so that they take no room in the buffer. */
+    /**
+     * From the moment when there were very many of them, the kernel drops those that are not from where they say, so
+     * that they take no room in the buffer.
+     */
     @ParameterizedTest
-    @ValueSource(strings = {"1", "0"})
-    void aFloodIsStoppedByTheKernel(String lending) throws Exception {
-        open(lending);
+    @ValueSource(strings = {"fused", "generic"})
+    void aFloodIsStoppedByTheKernel(String dataPath) throws Exception {
+        open(dataPath);
         try (DatagramSocket liar = new DatagramSocket()) {
             for (int i = 0; i < 3 * FLOOD; i++) {
                 forge(liar, lid(0), qpn(0));
@@ -158,9 +162,9 @@ class UdSourcesTest {
 
     /** What a process sent before it destroyed its queue pair, or ended, is taken afterwards, too. */
     @ParameterizedTest
-    @ValueSource(strings = {"1", "0"})
-    void whatWasSentBeforeTheEndArrives(String lending) throws Exception {
-        open(lending);
+    @ValueSource(strings = {"fused", "generic"})
+    void whatWasSentBeforeTheEndArrives(String dataPath) throws Exception {
+        open(dataPath);
         assertEquals("sent 0", clients.get(0).ask("send " + addresses[RECEIVER] + " 1 last"));
         assertEquals("destroyed 0", clients.get(0).ask("destroy"));
         expect("last", addresses[0]);
@@ -178,14 +182,18 @@ class UdSourcesTest {
     }
 
     private static InetAddress host(int lid) throws Exception {
-        return InetAddress.getByAddress(new byte[] {127, 77, (byte) (lid >> 8), (byte) lid});
+        return InetAddress.getByAddress(new byte[]{127, 77, (byte) (lid >> 8), (byte) lid});
     }
 
-    /** A datagram as docs/internals/soft-fabric.md and soft_wire.h describe it, right in everything, that says it is from there. */
+    /**
+     * A datagram as docs/internals/soft-fabric.md and soft_wire.h describe it, right in everything, that says it is
+     * from there.
+     */
     private void forge(DatagramSocket stranger, int lid, int qpn) throws Exception {
         byte[] text = "forged\0".getBytes(StandardCharsets.US_ASCII);
         ByteBuffer datagram = ByteBuffer.allocate(WIRE_BYTES + text.length);
-        datagram.putInt(WIRE_MAGIC).putInt(qpn(RECEIVER)).putInt(QKEY).putInt(qpn).putShort((short) lid).putShort((short) PKEY);
+        datagram.putInt(WIRE_MAGIC).putInt(qpn(RECEIVER)).putInt(QKEY).putInt(qpn).putShort((short) lid)
+                .putShort((short) PKEY);
         datagram.position(WIRE_BYTES);
         datagram.put(text);
         stranger.send(new DatagramPacket(datagram.array(), datagram.capacity(), host(lid(RECEIVER)), qpn(RECEIVER)));

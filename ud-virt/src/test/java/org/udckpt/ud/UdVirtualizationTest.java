@@ -22,17 +22,18 @@ import org.udckpt.address.Endpoint;
 import org.udckpt.address.HostAddress;
 import org.udckpt.address.RemapReport;
 
-/** Real verbs programs under the library, first life and simulated next lives in the same processes. */
+/** Real verbs programs under the library, first incarnation and simulated next incarnations in the same processes. */
 @Timeout(270)
 class UdVirtualizationTest {
-    @TempDir Path scratch;
-    private final List<Node> lives = new ArrayList<>();
+    @TempDir
+    Path scratch;
+    private final List<Node> incarnations = new ArrayList<>();
     private final List<UdClient> clients = new ArrayList<>();
     private final String[] seen = new String[2];
 
-    /** Whether the device borrows the translation (1), or requests are copied for it (0). */
-    String lending() {
-        return "1";
+    /** UDCKPT_DATA_PATH. */
+    String dataPath() {
+        return "fused";
     }
 
     UdClient client(int rank, Map<String, String> environment) throws Exception {
@@ -43,12 +44,12 @@ class UdVirtualizationTest {
     @BeforeEach
     void start() throws Exception {
         AddressMap map = new AddressMap();
-        Node node = new Node(scratch.resolve("life0"), map, 2);
-        lives.add(node);
+        Node node = new Node(scratch.resolve("run0"), map, 2);
+        incarnations.add(node);
         HostAddress host = map.newHost("a");
         for (int rank = 0; rank < 2; rank++) {
             Map<String, String> environment = new HashMap<>(node.environment(host));
-            environment.put("UDCKPT_LENDING", lending());
+            environment.put("UDCKPT_DATA_PATH", dataPath());
             clients.add(client(rank, environment));
             seen[rank] = clients.get(rank).ask("open");
             assertTrue(seen[rank].startsWith("address " + host.lid() + " "), seen[rank]);
@@ -61,13 +62,13 @@ class UdVirtualizationTest {
         for (UdClient client : clients) {
             client.close();
         }
-        for (Node life : lives) {
-            life.close();
+        for (Node incarnation : incarnations) {
+            incarnation.close();
         }
     }
 
     private List<LibraryConnection> connections() {
-        return lives.getFirst().server.connections();
+        return incarnations.getFirst().server.connections();
     }
 
     private String lid(int rank) {
@@ -88,22 +89,23 @@ class UdVirtualizationTest {
                 clients.get(to).ask("receive 5000"));
     }
 
-    private Node nextLife() throws Exception {
-        Node next = Restart.simulated(scratch.resolve("life" + lives.size()), lives.getLast(), connections(), clients);
-        lives.add(next);
+    private Node nextIncarnation() throws Exception {
+        Node next = Restart.simulated(scratch.resolve("run" + incarnations.size()), incarnations.getLast(),
+                connections(), clients);
+        incarnations.add(next);
         return next;
     }
 
     @Test
-    void theFirstLifeIsTheIdentity() throws Exception {
-        for (Endpoint endpoint : lives.getFirst().map.endpoints()) {
+    void theFirstIncarnationIsTheIdentity() throws Exception {
+        for (Endpoint endpoint : incarnations.getFirst().map.endpoints()) {
             assertEquals(endpoint.virtual(), endpoint.real());
             assertEquals(qpn(endpoint.rank()), Integer.toString(endpoint.real().qpn()));
         }
         sendAndCheck(0, 1, "hello");
         sendAndCheck(1, 0, "world");
         sendAndCheck(0, 0, "self");
-        var counters = lives.getFirst().counters.of(0);
+        var counters = incarnations.getFirst().counters.of(0);
         assertEquals(2, counters.udSends());
         assertEquals(2, counters.udRewrites());
         assertEquals(2, counters.udReceives());
@@ -123,25 +125,28 @@ class UdVirtualizationTest {
     @Test
     void aRestartMovesTheAddressesUnderneath() throws Exception {
         sendAndCheck(0, 1, "before");
-        for (int life = 1; life <= 5; life++) {
-            List<Endpoint> before = lives.getLast().map.endpoints();
-            Node next = nextLife();
+        for (int incarnation = 1; incarnation <= 5; incarnation++) {
+            List<Endpoint> before = incarnations.getLast().map.endpoints();
+            Node next = nextIncarnation();
             RemapReport report = RemapReport.of(before, next.map.endpoints());
             assertTrue(report.allMoved(), report.toString());
-            assertNotEquals(next.map.endpoints(0).getFirst().real().lid(), next.map.endpoints(1).getFirst().real().lid());
+            assertNotEquals(next.map.endpoints(0).getFirst().real().lid(),
+                    next.map.endpoints(1).getFirst().real().lid());
             for (int rank = 0; rank < 2; rank++) {
-                assertEquals(seen[rank], clients.get(rank).ask("address"), "the job sees the addresses of its first life");
+                assertEquals(seen[rank], clients.get(rank).ask("address"),
+                        "the job sees the addresses of its first incarnation");
             }
-            sendAndCheck(0, 1, "life" + life);
-            sendAndCheck(1, 0, "back" + life);
-            sendAndCheck(1, 1, "self" + life);
-            assertEquals(0, next.counters.of(0).tableMisses(), "all endpoints of the agent's own ranks are in the new table");
+            sendAndCheck(0, 1, "run" + incarnation);
+            sendAndCheck(1, 0, "back" + incarnation);
+            sendAndCheck(1, 1, "self" + incarnation);
+            assertEquals(0, next.counters.of(0).tableMisses(),
+                    "all endpoints of the agent's own ranks are in the new table");
         }
     }
 
     @Test
     void theGlobalRouteHeaderIsVirtualToo() throws Exception {
-        nextLife();
+        nextIncarnation();
         assertEquals("sent 0", clients.get(0).ask("grh " + lid(1) + " " + qpn(1) + " " + gid(1) + " routed"));
         assertEquals("received routed from " + lid(0) + " " + qpn(0) + " grh " + gid(0) + " imm 0 qp " + qpn(1),
                 clients.get(1).ask("receive 5000"));
@@ -150,7 +155,7 @@ class UdVirtualizationTest {
     @Test
     void whatArrivedBeforeTheCheckpointIsDeliveredAfterTheRestartInOrder() throws Exception {
         assertEquals("sent 19", clients.get(0).ask("send " + lid(1) + " " + qpn(1) + " 20 early"));
-        nextLife();
+        nextIncarnation();
         for (int i = 0; i < 20; i++) {
             assertEquals("received early from " + lid(0) + " " + qpn(0) + " grh none imm " + i + " qp " + qpn(1),
                     clients.get(1).ask("receive 5000"));
@@ -160,7 +165,7 @@ class UdVirtualizationTest {
 
     @Test
     void allPostedReceivesArePostedAgain() throws Exception {
-        nextLife();
+        nextIncarnation();
         assertEquals("sent 63", clients.get(0).ask("send " + lid(1) + " " + qpn(1) + " 64 full"));
         for (int i = 0; i < 64; i++) {
             assertTrue(clients.get(1).ask("receive 5000").startsWith("received full "));
@@ -168,10 +173,10 @@ class UdVirtualizationTest {
     }
 
     @Test
-    void aSleeperIsWokenInTheNextLife() throws Exception {
+    void aSleeperIsWokenInTheNextIncarnation() throws Exception {
         assertEquals("armed", clients.get(1).ask("sleep"));
         Thread.sleep(100);
-        nextLife();
+        nextIncarnation();
         clients.get(0).ask("send " + lid(1) + " " + qpn(1) + " 1 wake");
         assertTrue(clients.get(1).line().startsWith("woken "));
     }
@@ -185,7 +190,8 @@ class UdVirtualizationTest {
         clients.get(0).ask("send " + lid(1) + " " + qpn(1) + " 1 drained");
         connections().get(1).drain(Node.SOON).join();
         connections().get(1).resume(Node.SOON).join();
-        assertEquals("woken drained from " + lid(0) + " " + qpn(0) + " grh none imm 0 qp " + qpn(1), clients.get(1).line());
+        assertEquals("woken drained from " + lid(0) + " " + qpn(0) + " grh none imm 0 qp " + qpn(1),
+                clients.get(1).line());
     }
 
     @Test
@@ -213,7 +219,7 @@ class UdVirtualizationTest {
     @Test
     void anUnknownPeerLosesTheDatagramAndIsCounted() throws Exception {
         assertEquals("sent 2", clients.get(0).ask("send 48000 77777 3 nowhere"));
-        assertEquals(3, lives.getFirst().counters.of(0).unknownPeers());
+        assertEquals(3, incarnations.getFirst().counters.of(0).unknownPeers());
         sendAndCheck(0, 1, "somewhere");
     }
 
@@ -231,7 +237,7 @@ class UdVirtualizationTest {
         sendAndCheck(1, 0, "known");
         Node.quiesceAndDrain(connections());
         clients.get(0).tell("send " + lid(1) + " " + qpn(1) + " 1 alone");
-        lives.getFirst().server.close();
+        incarnations.getFirst().server.close();
         assertEquals("sent 0", clients.get(0).line());
         assertTrue(clients.get(1).ask("receive 5000").startsWith("received alone "));
     }
@@ -239,10 +245,11 @@ class UdVirtualizationTest {
     @Test
     void aRebuildThatFailsNamesTheObject() throws Exception {
         Node.quiesceAndDrain(connections());
-        Node next = new Node(scratch.resolve("life1"), lives.getLast().map.nextLife(), 2);
-        lives.add(next);
+        Node next = new Node(scratch.resolve("run1"), incarnations.getLast().map.nextIncarnation(), 2);
+        incarnations.add(next);
         Message.Rebuild order = next.rebuild(next.map.newHost("b"));
-        Message.Rebuild wrong = new Message.Rebuild(0, order.generation(), order.realLid(), order.realLids(), order.qpnFirst(), order.qpnLast(),
+        Message.Rebuild wrong = new Message.Rebuild(0, order.generation(), order.realLid(), order.realLids(),
+                order.qpnFirst(), order.qpnLast(),
                 0, order.realGid(), "mlx5_7", order.runtimeDir());
         CompletionException failure = assertThrows(CompletionException.class,
                 () -> connections().getFirst().rebuild(wrong, Node.SOON).join());

@@ -11,12 +11,12 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
-import org.udckpt.bench.DemoFailure;
-import org.udckpt.bench.life.Cell;
-import org.udckpt.bench.life.Launcher;
-import org.udckpt.bench.life.Place;
-import org.udckpt.bench.life.Scratch;
-import org.udckpt.bench.life.Transport;
+import org.udckpt.bench.command.BenchFailure;
+import org.udckpt.bench.job.BenchPaths;
+import org.udckpt.bench.job.Cell;
+import org.udckpt.bench.job.Launcher;
+import org.udckpt.bench.job.ScratchDirectory;
+import org.udckpt.bench.job.UcxTransport;
 import org.udckpt.bench.workload.Workload;
 import org.udckpt.bench.workload.WorkloadError;
 import org.udckpt.bench.workload.Workloads;
@@ -25,34 +25,42 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code bench/applications}: real applications with checkpoints, kills and restarts, against themselves undisturbed. */
+/**
+ * {@code bench/applications}: real applications with checkpoints, kills and restarts, against themselves undisturbed.
+ */
 @Command(name = "bench/applications", mixinStandardHelpOptions = true, sortOptions = false,
-        description = "Runs Debian's MPI applications undisturbed, with two checkpoints, and killed and restarted twice, and compares their results.")
+        description = "Runs Debian's MPI applications undisturbed, with two checkpoints, and killed and restarted "
+                + "twice, and compares their results.")
 public final class Applications implements Callable<Integer> {
     private static final int FAILED = 1;
     private static final int USAGE = 64;
     private static final int UNSUPPORTED = 69;
 
-    @Parameters(paramLabel = "NAME", description = "directories of bench/workloads; default: all of Debian and of this repository, and results/applications.md is written")
+    @Parameters(paramLabel = "NAME",
+            description = "directories of bench/workloads; default: all of Debian and of this repository, and "
+                    + "results/applications.md is written")
     private List<String> names = List.of();
 
     @Option(names = "--transport", split = ",", paramLabel = "ud|rc", description = "default: both")
-    private Set<Transport> transports = EnumSet.allOf(Transport.class);
+    private Set<UcxTransport> transports = EnumSet.allOf(UcxTransport.class);
 
     @Option(names = "--launcher", split = ",", paramLabel = "run|mpiexec|mpirun",
-            description = "udckpt run -n or mpiexec.hydra for MPICH, mpirun.openmpi for Open MPI; default: all for which Debian has a build")
+            description = "udckpt run -n or mpiexec.hydra for MPICH, mpirun.openmpi for Open MPI; default: all for "
+                    + "which Debian has a build")
     private Set<Launcher> launchers = EnumSet.allOf(Launcher.class);
 
     @Option(names = "--way", split = ",", paramLabel = "plain|checkpoint|restart", description = "default: all three")
-    private Set<Way> ways = EnumSet.allOf(Way.class);
+    private Set<TrialMode> ways = EnumSet.allOf(TrialMode.class);
 
     @Option(names = "-n", paramLabel = "N", description = "ranks; default: as the application's description says")
     private Integer ranks;
 
-    @Option(names = "--limit", paramLabel = "SECONDS", defaultValue = "900", description = "after which a run counts as hanging (default 900)")
+    @Option(names = "--limit", paramLabel = "SECONDS", defaultValue = "900",
+            description = "after which a run counts as hanging (default 900)")
     private int limit;
 
-    @Option(names = "--results", paramLabel = "DIR", description = "where what is found is kept (default: target/applications)")
+    @Option(names = "--results", paramLabel = "DIR",
+            description = "where what is found is kept (default: target/applications)")
     private Path results;
 
     @Option(names = "--output", paramLabel = "FILE", description = "write the table of all cells there")
@@ -64,18 +72,23 @@ public final class Applications implements Callable<Integer> {
     @Option(names = "--install", description = "as root: install the Debian packages that are missing, first")
     private boolean install; // bench/applications does it before it comes here
 
-    @Option(names = "--packages", hidden = true, description = "print the packages of the cells, for bench/applications")
+    @Option(names = "--packages", hidden = true,
+            description = "print the packages of the cells, for bench/applications")
     private boolean packages;
 
     private final Path root = Path.of(System.getProperty("udckpt.root"));
 
-    /** Exits with 0 when all cells passed, 1 when one failed, 64 for a wrong command line or description, 69 when a program is missing. */
+    /**
+     * Exits with 0 when all cells passed, 1 when one failed, 64 for a wrong command line or description, 69 when a
+     * program is missing.
+     */
     public static void main(String[] arguments) {
         CommandLine line = new CommandLine(new Applications()).setCaseInsensitiveEnumValuesAllowed(true);
-        line.setParameterExceptionHandler((exception, parsed) -> say(USAGE, exception.getMessage() + "; see 'bench/applications --help'"));
+        line.setParameterExceptionHandler(
+                (exception, parsed) -> say(USAGE, exception.getMessage() + "; see 'bench/applications --help'"));
         line.setExecutionExceptionHandler((exception, command, parsed) -> switch (exception) {
             case WorkloadError wrong -> say(USAGE, wrong.getMessage());
-            case DemoFailure failure -> say(FAILED, failure.getMessage());
+            case BenchFailure failure -> say(FAILED, failure.getMessage());
             default -> say(FAILED, exception.toString());
         });
         System.exit(line.execute(arguments));
@@ -94,14 +107,15 @@ public final class Applications implements Callable<Integer> {
             return say(USAGE, "Debian has no such build: see the sections of bench/workloads/NAME/workload");
         }
         if (packages) {
-            new TreeSet<>(cells.stream().flatMap(cell -> cell.packages().stream()).toList()).forEach(System.out::println);
+            new TreeSet<>(cells.stream().flatMap(cell -> cell.packages().stream()).toList())
+                    .forEach(System.out::println);
             return 0;
         }
         Path kept = results == null ? root.resolve("target/applications") : results.toAbsolutePath();
         int code = report ? 0 : run(cells, kept);
         if (report || names.isEmpty() || output != null) {
             Path file = output != null ? output : root.resolve("results/applications.md");
-            Files.write(file, new Report(root, new Verdicts(kept)).lines(everyCell(workloads)));
+            Files.write(file, new Report(root, new TrialVerdicts(kept)).lines(everyCell(workloads)));
         }
         return code;
     }
@@ -112,15 +126,18 @@ public final class Applications implements Callable<Integer> {
                 return say(UNSUPPORTED, cell.remedy());
             }
             if (!cell.workload().allowedRanks().hold(cell.ranks())) {
-                return say(USAGE, cell.workload().name() + " runs with " + cell.workload().allowedRanks() + " ranks, not with " + cell.ranks());
+                return say(USAGE, cell.workload().name() + " runs with " + cell.workload().allowedRanks()
+                        + " ranks, not with " + cell.ranks());
             }
         }
-        Trials trials = new Trials(new Place(root, kept, Scratch.create("udckpt-applications"), Duration.ofSeconds(limit)));
+        Trials trials = new Trials(
+                new BenchPaths(root, kept, ScratchDirectory.create("udckpt-applications"), Duration.ofSeconds(limit)));
         boolean passed = true;
         for (Cell cell : cells) {
-            for (Way way : ways) {
-                Verdict verdict = trials.run(cell, way);
-                System.out.printf(Locale.ROOT, "%s, %s: %s%s (%.0f s)%n", cell.id(), way.word(), verdict.passed() ? "" : "FAILED: ", verdict.words(), verdict.seconds());
+            for (TrialMode way : ways) {
+                TrialVerdict verdict = trials.run(cell, way);
+                System.out.printf(Locale.ROOT, "%s, %s: %s%s (%.0f s)%n", cell.id(), way.word(),
+                        verdict.passed() ? "" : "FAILED: ", verdict.words(), verdict.seconds());
                 passed &= verdict.passed();
             }
         }
@@ -131,7 +148,7 @@ public final class Applications implements Callable<Integer> {
         List<Cell> cells = new ArrayList<>();
         for (Workload workload : workloads) {
             for (Launcher launcher : launchers) {
-                for (Transport transport : transports) {
+                for (UcxTransport transport : transports) {
                     if (workload.builds().containsKey(launcher.mpi())) {
                         cells.add(new Cell(workload, launcher, transport, ranks == null ? workload.ranks() : ranks));
                     }
@@ -144,7 +161,7 @@ public final class Applications implements Callable<Integer> {
     /** The report's, whatever was asked to be run now. */
     private List<Cell> everyCell(Workloads workloads) throws IOException {
         launchers = EnumSet.allOf(Launcher.class);
-        transports = EnumSet.allOf(Transport.class);
+        transports = EnumSet.allOf(UcxTransport.class);
         return cells(suite(workloads));
     }
 

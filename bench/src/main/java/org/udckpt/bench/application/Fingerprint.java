@@ -9,9 +9,11 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
-import org.udckpt.bench.life.Cell;
+import org.udckpt.bench.job.Cell;
 
-/** Tells whether an undisturbed run was one of the same thing: of the same command with the same description and inputs. */
+/**
+ * Tells whether an undisturbed run was one of the same thing: of the same command with the same description and inputs.
+ */
 final class Fingerprint {
     private Fingerprint() {}
 

@@ -16,10 +16,14 @@ import org.udckpt.process.identity.KnownFiles;
 import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.MemorySource;
 
-/** {@code bench/digests}: processor time of finding out what files are known by, at the first checkpoint and at later ones. */
+/**
+ * {@code bench/digests}: processor time of finding out what files are known by, at the first checkpoint and at later
+ * ones.
+ */
 public final class DigestCost {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
-    private static final com.sun.management.OperatingSystemMXBean PROCESS = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    private static final com.sun.management.OperatingSystemMXBean PROCESS =
+            (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     private static final int START_MS = 3000, BUFFER = 1 << 20, WARM = 5;
     private static final double MILLION = 1e6;
 
@@ -41,7 +45,9 @@ public final class DigestCost {
             Round first = rounds.getFirst();
             long digests = first.files.stream().filter(file -> file.digest() != null).count();
             System.out.printf("files      %d, of which %d have a digest%n", first.files.size(), digests);
-            System.out.printf("first      %.1f MiB read in %.1f ms of processor time (%.0f MiB/s); the capture took %.1f ms%n", first.mebibytes, first.digestsMs,
+            System.out.printf(
+                    "first      %.1f MiB read in %.1f ms of processor time (%.0f MiB/s); the capture took %.1f ms%n",
+                    first.mebibytes, first.digestsMs,
                     first.mebibytes * 1000 / first.digestsMs, first.captureMs);
             List<Round> later = rounds.subList(WARM, rounds.size());
             double warm = median(later.stream().mapToDouble(Round::digestsMs).toArray());
@@ -52,7 +58,8 @@ public final class DigestCost {
     }
 
     private static Round round(int pid, KnownFiles known) {
-        CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)), CaptureRequest.StandardStreams.NONE);
+        CaptureRequest request =
+                new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)), CaptureRequest.StandardStreams.NONE);
         long begun = PROCESS.getProcessCpuTime();
         try (Capture capture = Capture.take(request); Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(BUFFER, 4096);
@@ -62,7 +69,8 @@ public final class DigestCost {
             long captured = PROCESS.getProcessCpuTime();
             long thread = THREADS.getCurrentThreadCpuTime();
             List<FileIdentity> files = capture.identities(known);
-            return new Round((captured - begun) / MILLION, (THREADS.getCurrentThreadCpuTime() - thread) / MILLION, known.readBytes() / (double) (1 << 20), files);
+            return new Round((captured - begun) / MILLION, (THREADS.getCurrentThreadCpuTime() - thread) / MILLION,
+                    known.readBytes() / (double) (1 << 20), files);
         }
     }
 
@@ -82,7 +90,8 @@ public final class DigestCost {
 
     /** No child of this JVM, which would take the stops of a traced one for its own. */
     private static ProcessHandle start(List<String> words) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of("sh", "-c", "\"$@\" >/dev/null 2>&1 </dev/null & echo $!", "sh"));
+        List<String> command =
+                new ArrayList<>(List.of("sh", "-c", "\"$@\" >/dev/null 2>&1 </dev/null & echo $!", "sh"));
         command.addAll(words);
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("LD_PRELOAD", System.getProperty("udckpt.native") + "/libudckpt.so");

@@ -10,12 +10,15 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.udckpt.bench.Command;
-import org.udckpt.bench.DemoFailure;
+import org.udckpt.bench.command.BenchFailure;
+import org.udckpt.bench.command.Command;
 import org.udckpt.bench.image.Resident.Shape;
 import org.udckpt.bench.image.Resident.Taken;
 
-/** {@code bench/image}: the image writer against the device, against gzip, and against a job that nobody writes; as ratios of one run. */
+/**
+ * {@code bench/image}: the image writer against the device, against gzip, and against a job that nobody writes; as
+ * ratios of one run.
+ */
 @SuppressWarnings("try") // close() waits for a program, and whoever closes may be interrupted
 public final class ImageBench {
     private static final int RANKS = 4;
@@ -31,7 +34,10 @@ public final class ImageBench {
         this.mebibytes = mebibytes;
     }
 
-    /** Arguments: a directory on the disk, MiB of each rank, how many pairs `beside` and `courtesy` make, what to measure. */
+    /**
+     * Arguments: a directory on the disk, MiB of each rank, how many pairs `beside` and `courtesy` make, what to
+     * measure.
+     */
     public static void main(String[] arguments) throws IOException, InterruptedException {
         Path work = Files.createTempDirectory(Path.of(arguments[0]), "image-bench");
         ImageBench bench = new ImageBench(work, Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
@@ -57,15 +63,19 @@ public final class ImageBench {
             }
             case "encrypt" -> encrypt();
             case "stops" -> stops();
-            case "beside" -> new Beside(root, work, mebibytes, pairs).measure(new String[0]);
-            case "courtesy" -> new Beside(root, work, mebibytes, pairs).measure(new String[] {"--io-idle"}, new String[] {"--max-rate", "300M"});
+            case "beside" -> new ConcurrentIoBench(root, work, mebibytes, pairs).measure(new String[0]);
+            case "courtesy" -> new ConcurrentIoBench(root, work, mebibytes, pairs).measure(new String[]{"--io-idle"},
+                    new String[]{"--max-rate", "300M"});
             case "incremental" -> incremental();
-            case "reads" -> new BesideReads(root, work, mebibytes).measure(new String[0], new String[] {"--io-idle"}, new String[] {"--max-rate", "300M"});
-            default -> throw new IllegalArgumentException("not one of disk, memory, compress, encrypt, stops, beside, courtesy, reads, incremental: " + what);
+            case "reads" -> new ConcurrentReadBench(root, work, mebibytes).measure(new String[0],
+                    new String[]{"--io-idle"}, new String[]{"--max-rate", "300M"});
+            default -> throw new IllegalArgumentException(
+                    "not one of disk, memory, compress, encrypt, stops, beside, courtesy, reads, incremental: " + what);
         }
     }
 
-    private Resident job(int ranks, int size, String content, String pages, Path images, String... options) throws IOException, InterruptedException {
+    private Resident job(int ranks, int size, String content, String pages, Path images, String... options)
+            throws IOException, InterruptedException {
         remove(images);
         return new Resident(root, work, images, new Shape(ranks, size, content, pages, 0), options);
     }
@@ -74,15 +84,20 @@ public final class ImageBench {
         List<Double> ours = new ArrayList<>();
         List<Double> device = new ArrayList<>();
         Path images = work.resolve("images");
-        try (Resident job = job(RANKS, mebibytes, "noise", "small", images, "--integrity", integrity, "--full-every", "1")) {
+        try (Resident job =
+                job(RANKS, mebibytes, "noise", "small", images, "--integrity", integrity, "--full-interval", "1")) {
             job.checkpoint(); // a young JVM's
             for (int i = 0; i < REPEATS; i++) {
                 device.add(Device.direct(work, (long) RANKS * mebibytes << 20).rate());
                 ours.add(job.checkpoint().rate());
                 remove(images);
             }
-            System.out.printf("disk, %d x %d MiB, %s: %.2f GB/s (%s), fio %.2f GB/s (%s): ratio %.2f; agent's peak memory %d MiB%n", RANKS, mebibytes, integrity,
-                    median(ours), all(ours), median(device), all(device), median(ours) / median(device), job.agentPeakMebibytes());
+            System.out.printf(
+                    "disk, %d x %d MiB, %s: %.2f GB/s (%s), fio %.2f GB/s (%s): ratio %.2f; agent's peak memory %d "
+                            + "MiB%n",
+                    RANKS, mebibytes, integrity,
+                    median(ours), all(ours), median(device), all(device), median(ours) / median(device),
+                    job.agentPeakMebibytes());
         }
     }
 
@@ -93,11 +108,14 @@ public final class ImageBench {
             return;
         }
         Path mount = Files.createDirectory(work.resolve("huge"));
-        String kernel = "huge=within_size"; // by the size of a write since Linux 6.14; before, a file that grows has none
+        // by the size of a write since Linux 6.14; before, a file that grows has none
+        String kernel = "huge=within_size";
         try {
-            call("mount", "-t", "tmpfs", "-o", kernel + ",size=" + 3L * RANKS * mebibytes + "m", "udckpt-image-bench", mount.toString());
-        } catch (DemoFailure refused) {
-            System.out.println("memory, tmpfs with " + kernel + ": not measured: " + refused.getMessage().lines().findFirst().orElse(""));
+            call("mount", "-t", "tmpfs", "-o", kernel + ",size=" + 3L * RANKS * mebibytes + "m", "udckpt-image-bench",
+                    mount.toString());
+        } catch (BenchFailure refused) {
+            System.out.println("memory, tmpfs with " + kernel + ": not measured: "
+                    + refused.getMessage().lines().findFirst().orElse(""));
             return;
         }
         Thread atEnd = new Thread(() -> unmount(mount)); // also by a signal
@@ -125,8 +143,9 @@ public final class ImageBench {
     }
 
     /**
-     * First all of ours, then all of fio's, after one of each that does not count: ours are in huge pages and fio's in small ones, and in turns each would
-     * find the memory of the other, in pieces, and get its own from a host that has it back (scripts/free-memory.sh).
+     * First all of ours, then all of fio's, after one of each that does not count: ours are in huge pages and fio's in
+     * small ones, and in turns each would find the memory of the other, in pieces, and get its own from a host that has
+     * it back (scripts/free-memory.sh).
      *
      * @param shared an empty directory, which is removed
      */
@@ -136,7 +155,8 @@ public final class ImageBench {
                 List<Double> ours = new ArrayList<>();
                 List<Double> device = new ArrayList<>();
                 List<Double> agent = new ArrayList<>();
-                try (Resident job = job(RANKS, mebibytes, "noise", "small", shared.resolve("images"), "--integrity", integrity)) {
+                try (Resident job =
+                        job(RANKS, mebibytes, "noise", "small", shared.resolve("images"), "--integrity", integrity)) {
                     for (int i = 0; i <= REPEATS; i++) {
                         Taken taken = job.checkpoint();
                         ours.add(taken.bytes() / 1e9 / taken.cpuSeconds());
@@ -149,8 +169,12 @@ public final class ImageBench {
                     }
                 }
                 List.of(ours, agent, device).forEach(List::removeFirst);
-                System.out.printf("memory, %s, %d x %d MiB, %s: %.2f GB/s and core of processor (%s; %.2f s of it the agent's), fio's write(2) %.2f (%s): ratio %.2f%n", what, RANKS, mebibytes,
-                        integrity, median(ours), all(ours), median(agent), median(device), all(device), median(ours) / median(device));
+                System.out.printf(
+                        "memory, %s, %d x %d MiB, %s: %.2f GB/s and core of processor (%s; %.2f s of it the agent's), "
+                                + "fio's write(2) %.2f (%s): ratio %.2f%n",
+                        what, RANKS, mebibytes,
+                        integrity, median(ours), all(ours), median(agent), median(device), all(device),
+                        median(ours) / median(device));
             }
         } finally {
             remove(shared);
@@ -163,7 +187,8 @@ public final class ImageBench {
         try (Resident job = job(RANKS, mebibytes / 8, content, "small", plain)) {
             job.checkpoint();
             try (Stream<Path> files = Files.list(plain.resolve("ckpt-0001"))) {
-                gzip = Device.gzipSeconds(files.filter(file -> file.getFileName().toString().contains("stripe")).toList());
+                gzip = Device
+                        .gzipSeconds(files.filter(file -> file.getFileName().toString().contains("stripe")).toList());
             }
         }
         Path images = work.resolve("images");
@@ -176,7 +201,10 @@ public final class ImageBench {
                 ours.add(last.writeSeconds());
             }
         }
-        System.out.printf("compress, %d x %d MiB of %s to %.0f%%: %.2f s (%s), gzip -1 of one after the other %.2f s: ratio %.1f%n", RANKS, mebibytes / 8,
+        System.out.printf(
+                "compress, %d x %d MiB of %s to %.0f%%: %.2f s (%s), gzip -1 of one after the other %.2f s: ratio "
+                        + "%.1f%n",
+                RANKS, mebibytes / 8,
                 content, 100.0 * last.storedBytes() / last.bytes(), median(ours), all(ours), gzip, gzip / median(ours));
         remove(plain);
         remove(images);
@@ -185,12 +213,14 @@ public final class ImageBench {
     private void encrypt() throws IOException, InterruptedException {
         Path images = work.resolve("images");
         List<Double> ours = new ArrayList<>();
-        try (Resident job = job(RANKS, mebibytes / 4, "noise", "small", images, "--encrypt", "command:echo " + "5a".repeat(32))) {
+        try (Resident job =
+                job(RANKS, mebibytes / 4, "noise", "small", images, "--encrypt", "command:echo " + "5a".repeat(32))) {
             for (int i = 0; i <= REPEATS; i++) {
                 ours.add(job.checkpoint().rate());
             }
         }
-        System.out.printf("encrypt, %d x %d MiB: first %.2f GB/s, then %.2f GB/s (%s)%n", RANKS, mebibytes / 4, ours.getFirst(),
+        System.out.printf("encrypt, %d x %d MiB: first %.2f GB/s, then %.2f GB/s (%s)%n", RANKS, mebibytes / 4,
+                ours.getFirst(),
                 median(ours.subList(1, ours.size())), all(ours));
         remove(images);
     }
@@ -202,7 +232,7 @@ public final class ImageBench {
         List<Double> cpu = new ArrayList<>();
         Taken full;
         Taken last = null;
-        try (Resident job = job(RANKS, mebibytes, "noise", "small", images, "--full-every", "100")) {
+        try (Resident job = job(RANKS, mebibytes, "noise", "small", images, "--full-interval", "100")) {
             job.checkpoint(); // a young JVM's
             remove(images);
             full = job.checkpoint(); // its base is gone
@@ -212,14 +242,18 @@ public final class ImageBench {
                 cpu.add(last.cpuSeconds());
             }
         }
-        System.out.printf("incremental, %d x %d MiB that nobody writes: %.2f s (%s) and %.2f s of processor time for %.1f MiB, in place of %.2f s and %.2f s for %.0f MiB%n", RANKS, mebibytes, median(seconds),
-                all(seconds), median(cpu), last.storedBytes() / 1048576.0, full.writeSeconds(), full.cpuSeconds(), full.storedBytes() / 1048576.0);
+        System.out.printf(
+                "incremental, %d x %d MiB that nobody writes: %.2f s (%s) and %.2f s of processor time for %.1f MiB, "
+                        + "in place of %.2f s and %.2f s for %.0f MiB%n",
+                RANKS, mebibytes, median(seconds),
+                all(seconds), median(cpu), last.storedBytes() / 1048576.0, full.writeSeconds(), full.cpuSeconds(),
+                full.storedBytes() / 1048576.0);
         remove(images);
     }
 
     private void stops() throws IOException, InterruptedException {
         for (String pages : List.of("small", "huge")) {
-            for (int ranks : new int[] {1, RANKS}) {
+            for (int ranks : new int[]{1, RANKS}) {
                 List<Double> stops = new ArrayList<>();
                 Path images = work.resolve("images");
                 try (Resident job = job(ranks, mebibytes, "noise", pages, images)) {
@@ -228,7 +262,10 @@ public final class ImageBench {
                         remove(images);
                         stops.add(job.checkpoint().stopMs());
                     }
-                    System.out.printf("stop, %d x %d MiB in %s pages: first %.0f ms, then %.1f ms (%s); bare forks, as many at once: %.1f ms%n", ranks, mebibytes,
+                    System.out.printf(
+                            "stop, %d x %d MiB in %s pages: first %.0f ms, then %.1f ms (%s); bare forks, as many at "
+                                    + "once: %.1f ms%n",
+                            ranks, mebibytes,
                             pages, first, median(stops), all(stops), job.bareForkMs());
                 }
                 remove(images);

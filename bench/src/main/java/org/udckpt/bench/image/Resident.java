@@ -9,9 +9,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.udckpt.bench.Command;
-import org.udckpt.bench.DemoFailure;
-import org.udckpt.bench.Udckpt;
+import org.udckpt.bench.command.BenchFailure;
+import org.udckpt.bench.command.Command;
+import org.udckpt.bench.command.UdckptCommand;
 
 /** A job of processes that have memory and do not poll ({@code resident.c}), and what its checkpoints cost. */
 @SuppressWarnings("try") // close() waits for a program, and whoever closes may be interrupted
@@ -23,14 +23,21 @@ final class Resident implements AutoCloseable {
     private static final int OWN = 11, CHILDREN = 13;
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private final Udckpt udckpt;
+    private final UdckptCommand udckpt;
     private final Path images;
     private final Path finish;
     private final Command run;
     private final String name = "image-bench-" + ProcessHandle.current().pid();
 
-    /** What one checkpoint took. @param cpuSeconds of the agent and the snapshots; @param agentSeconds of these the agent's; @param endMicroseconds by CLOCK_MONOTONIC, when it was durable */
-    record Taken(long bytes, long storedBytes, double writeSeconds, double stopMs, double cpuSeconds, double agentSeconds, long endMicroseconds) {
+    /**
+     * What one checkpoint took.
+     *
+     * @param cpuSeconds of the agent and the snapshots;
+     * @param agentSeconds of these the agent's;
+     * @param endMicroseconds by CLOCK_MONOTONIC, when it was durable
+     */
+    record Taken(long bytes, long storedBytes, double writeSeconds, double stopMs, double cpuSeconds,
+            double agentSeconds, long endMicroseconds) {
         /** GB/s of memory. */
         double rate() {
             return bytes / 1e9 / writeSeconds;
@@ -38,37 +45,43 @@ final class Resident implements AutoCloseable {
     }
 
     /** What the processes are. @param busyMicroseconds 0: they sleep */
-    record Shape(int ranks, int mebibytes, String content, String pages, int busyMicroseconds) { }
+    record Shape(int ranks, int mebibytes, String content, String pages, int busyMicroseconds) {}
 
     /** Returns when the memory is filled. */
-    Resident(Path root, Path work, Path images, Shape shape, String... options) throws IOException, InterruptedException {
-        this.udckpt = new Udckpt(root, work, Map.of("UDCKPT_NO_BUILD", "1", "UDCKPT_RUNTIME", work.resolve("run").toString()));
+    Resident(Path root, Path work, Path images, Shape shape, String... options)
+            throws IOException, InterruptedException {
+        this.udckpt = new UdckptCommand(root, work,
+                Map.of("UDCKPT_NO_BUILD", "1", "UDCKPT_RUNTIME", work.resolve("run").toString()));
         this.images = images;
         this.finish = work.resolve("finish");
         Files.deleteIfExists(finish);
-        List<String> words = new ArrayList<>(List.of("run", "-n", Integer.toString(shape.ranks()), "--name", name, "--dir", images.toString()));
+        List<String> words = new ArrayList<>(
+                List.of("run", "-n", Integer.toString(shape.ranks()), "--name", name, "--dir", images.toString()));
         words.addAll(List.of(options));
-        words.addAll(List.of("--", udckpt.program("resident").toString(), Integer.toString(shape.mebibytes()), shape.content(), shape.pages(),
+        words.addAll(List.of("--", udckpt.program("resident").toString(), Integer.toString(shape.mebibytes()),
+                shape.content(), shape.pages(),
                 finish.toString(), Integer.toString(shape.busyMicroseconds())));
-        run = udckpt.start(line -> { }, words);
+        run = udckpt.start(line -> {}, words);
         if (!run.output().await("ready"::equals, shape.ranks(), START)) {
-            throw new DemoFailure("the job did not start: " + run.describe());
+            throw new BenchFailure("the job did not start: " + run.describe());
         }
     }
 
     /** Takes a checkpoint and returns when it is durable. */
     Taken checkpoint() throws IOException, InterruptedException {
         double before = writersCpuSeconds(), agentBefore = cpuSeconds(agentPid(), OWN);
-        try (Command command = udckpt.start(line -> { }, List.of("checkpoint", name))) {
+        try (Command command = udckpt.start(line -> {}, List.of("checkpoint", name))) {
             command.awaitSuccess(WRITE);
         }
         long end = System.nanoTime() / 1000;
         double cpu = writersCpuSeconds() - before, agent = cpuSeconds(agentPid(), OWN) - agentBefore;
         JsonNode last = null;
-        for (JsonNode one : JSON.readTree(String.join("\n", udckpt.call("list", images.toString(), "--json"))).path("checkpoints")) {
+        for (JsonNode one : JSON.readTree(String.join("\n", udckpt.call("list", images.toString(), "--json")))
+                .path("checkpoints")) {
             last = one;
         }
-        return new Taken(last.path("bytes").asLong(), last.path("stored_bytes").asLong(), last.path("write_ms").asDouble() / 1e3,
+        return new Taken(last.path("bytes").asLong(), last.path("stored_bytes").asLong(),
+                last.path("write_ms").asDouble() / 1e3,
                 last.path("stop_ms").path("max").asDouble(), cpu, agent, end);
     }
 
@@ -85,10 +98,14 @@ final class Resident implements AutoCloseable {
 
     /** What a fork of one of the processes takes that is no checkpoint, in ms: the median. */
     double bareForkMs() {
-        return ImageBench.median(lines().stream().filter(line -> line.startsWith("fork ")).map(line -> Long.parseLong(line.substring(5)) / 1e3).toList());
+        return ImageBench.median(lines().stream().filter(line -> line.startsWith("fork "))
+                .map(line -> Long.parseLong(line.substring(5)) / 1e3).toList());
     }
 
-    /** User and system time so far of the agent, and of the snapshots, which write themselves and are the shepherd's children. */
+    /**
+     * User and system time so far of the agent, and of the snapshots, which write themselves and are the shepherd's
+     * children.
+     */
     private double writersCpuSeconds() throws IOException, InterruptedException {
         return cpuSeconds(agentPid(), OWN) + cpuSeconds(ranks().getFirst().parent().orElseThrow().pid(), CHILDREN);
     }
@@ -106,7 +123,7 @@ final class Resident implements AutoCloseable {
                 return Long.parseLong(line.replaceAll("\\D", "")) >> 10;
             }
         }
-        throw new DemoFailure("no VmHWM of the agent");
+        throw new BenchFailure("no VmHWM of the agent");
     }
 
     private long agentPid() {

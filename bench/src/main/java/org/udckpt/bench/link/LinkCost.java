@@ -16,11 +16,11 @@ import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.BigIntVector;
 import org.apache.arrow.vector.VectorSchemaRoot;
-import org.udckpt.job.link.CredentialFile;
-import org.udckpt.job.link.Endpoint;
-import org.udckpt.job.link.Inbox;
-import org.udckpt.job.link.JobCredential;
-import org.udckpt.job.link.Limits;
+import org.udckpt.transport.CredentialFile;
+import org.udckpt.transport.Inbox;
+import org.udckpt.transport.JobCredential;
+import org.udckpt.transport.TransportEndpoint;
+import org.udckpt.transport.TransportLimits;
 
 /** What the way between two nodes costs: two JVMs, which talk over loopback. Run by bench/links. */
 public final class LinkCost {
@@ -34,15 +34,18 @@ public final class LinkCost {
         return message;
     }
 
-    private final Endpoint endpoint;
+    private final TransportEndpoint endpoint;
     private final SynchronousQueue<byte[]> echoes;
 
-    private LinkCost(Endpoint endpoint, SynchronousQueue<byte[]> echoes) {
+    private LinkCost(TransportEndpoint endpoint, SynchronousQueue<byte[]> echoes) {
         this.endpoint = endpoint;
         this.echoes = echoes;
     }
 
-    /** {@code echo ADDRESS PORT-OF-THE-OTHER}: the other end, which is started by the measuring one; without arguments that one. */
+    /**
+     * {@code echo ADDRESS PORT-OF-THE-OTHER}: the other end, which is started by the measuring one; without arguments
+     * that one.
+     */
     public static void main(String[] arguments) throws Exception {
         if (arguments.length == 0) {
             measure();
@@ -57,7 +60,7 @@ public final class LinkCost {
 
     private static void echo(String address, int otherPort) throws Exception {
         JobCredential credential = CredentialFile.read(System.in);
-        CompletableFuture<Endpoint> self = new CompletableFuture<>();
+        CompletableFuture<TransportEndpoint> self = new CompletableFuture<>();
         Inbox echoing = new Inbox() {
             @Override
             public void message(int from, byte[] message) {
@@ -71,7 +74,8 @@ public final class LinkCost {
                 // taken, which is all that is measured
             }
         };
-        try (Endpoint endpoint = new Endpoint(1, 2, here(address, 0), credential, echoing, Limits.usual())) {
+        try (TransportEndpoint endpoint =
+                new TransportEndpoint(1, 2, here(address, 0), credential, echoing, TransportLimits.usual())) {
             endpoint.reach(0, here("127.88.0.1", otherPort));
             self.complete(endpoint);
             System.out.println(endpoint.address().getPort());
@@ -94,8 +98,10 @@ public final class LinkCost {
                 throw new IllegalStateException("the echo sends no tables");
             }
         };
-        try (Endpoint endpoint = new Endpoint(0, 2, here("127.88.0.1", 0), credential, inbox, Limits.usual())) {
-            System.out.printf("an endpoint with a new credential, in a JVM that knew nothing of it   %8.0f ms%n", (System.nanoTime() - start) / 1e6);
+        try (TransportEndpoint endpoint =
+                new TransportEndpoint(0, 2, here("127.88.0.1", 0), credential, inbox, TransportLimits.usual())) {
+            System.out.printf("an endpoint with a new credential, in a JVM that knew nothing of it   %8.0f ms%n",
+                    (System.nanoTime() - start) / 1e6);
             Process other = startEcho(endpoint.address().getPort());
             try {
                 CredentialFile.write(other.getOutputStream(), credential);
@@ -112,18 +118,20 @@ public final class LinkCost {
     private static Process startEcho(int port) throws IOException {
         List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java"));
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), LinkCost.class.getName(), "echo", "127.88.0.2", Integer.toString(port)));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), LinkCost.class.getName(), "echo",
+                "127.88.0.2", Integer.toString(port)));
         return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
     private void measureAll() throws Exception {
         long start = System.nanoTime();
         roundTrip(SMALL);
-        System.out.printf("the first message there and back: two handshakes in cold JVMs         %8.0f ms%n", (System.nanoTime() - start) / 1e6);
+        System.out.printf("the first message there and back: two handshakes in cold JVMs         %8.0f ms%n",
+                (System.nanoTime() - start) / 1e6);
         for (int i = 0; i < WARM_UP; i++) {
             roundTrip(SMALL);
         }
-        for (int bytes : new int[] {SMALL, 10_000, 100_000}) {
+        for (int bytes : new int[]{SMALL, 10_000, 100_000}) {
             roundTrips(bytes);
         }
         rate(SMALL, 1_000_000);
@@ -145,15 +153,19 @@ public final class LinkCost {
             roundTrip(bytes);
             times.recordValue(System.nanoTime() - start);
         }
-        System.out.printf("round trip of %7d B, one at a time: median %7.1f us, 99%% below %8.1f us, %6.1f us of one end's processor time%n", bytes,
-                times.getValueAtPercentile(50) / 1e3, times.getValueAtPercentile(99) / 1e3, (processorTime() - processor) / 1e3 / ROUND_TRIPS);
+        System.out.printf(
+                "round trip of %7d B, one at a time: median %7.1f us, 99%% below %8.1f us, %6.1f us of one end's "
+                        + "processor time%n",
+                bytes,
+                times.getValueAtPercentile(50) / 1e3, times.getValueAtPercentile(99) / 1e3,
+                (processorTime() - processor) / 1e3 / ROUND_TRIPS);
     }
 
     /** One way, as fast as they go; never more under way than the queue holds, for it would drop the oldest. */
     private void rate(int bytes, int count) throws InterruptedException {
         int burst = Math.max(1, 8 * MIB / (bytes + 4));
         byte[] message = message(bytes, false);
-        for (boolean warm : new boolean[] {false, true}) {
+        for (boolean warm : new boolean[]{false, true}) {
             long processor = processorTime(), start = System.nanoTime();
             for (int sent = 0; sent < count; sent++) {
                 if (sent % burst == burst - 1 && !endpoint.flush(LONG)) {
@@ -164,7 +176,10 @@ public final class LinkCost {
             endpoint.flush(LONG);
             double seconds = (System.nanoTime() - start) / 1e9;
             if (warm) {
-                System.out.printf("one way, %7d B each: %9.0f messages/s, %7.1f MB/s, %6.2f us of the sender's processor time each%n", bytes, count / seconds,
+                System.out.printf(
+                        "one way, %7d B each: %9.0f messages/s, %7.1f MB/s, %6.2f us of the sender's processor time "
+                                + "each%n",
+                        bytes, count / seconds,
                         count / seconds * bytes / 1e6, (processorTime() - processor) / 1e3 / count);
             }
         }
@@ -172,27 +187,30 @@ public final class LinkCost {
 
     private void tables() throws Exception {
         int rows = 2 * MIB, count = 32;
-        try (BufferAllocator allocator = new RootAllocator(); BigIntVector numbers = new BigIntVector("number", allocator)) {
+        try (BufferAllocator allocator = new RootAllocator();
+                BigIntVector numbers = new BigIntVector("number", allocator)) {
             numbers.allocateNew(rows);
             for (int row = 0; row < rows; row++) {
                 numbers.set(row, row);
             }
             numbers.setValueCount(rows);
             VectorSchemaRoot table = VectorSchemaRoot.of(numbers);
-            for (boolean warm : new boolean[] {false, true}) {
+            for (boolean warm : new boolean[]{false, true}) {
                 long start = System.nanoTime();
                 for (int i = 0; i < count; i++) {
                     endpoint.table(1, new byte[0], table).get();
                 }
                 double seconds = (System.nanoTime() - start) / 1e9;
                 if (warm) {
-                    System.out.printf("tables of %d MB: %9.1f MB/s%n", (long) rows * Long.BYTES / 1_000_000, (double) count * rows * Long.BYTES / seconds / 1e6);
+                    System.out.printf("tables of %d MB: %9.1f MB/s%n", (long) rows * Long.BYTES / 1_000_000,
+                            (double) count * rows * Long.BYTES / seconds / 1e6);
                 }
             }
         }
     }
 
     private static long processorTime() {
-        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+                .getProcessCpuTime();
     }
 }

@@ -14,23 +14,23 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import org.apache.arrow.vector.VectorSchemaRoot;
-import org.udckpt.job.link.CredentialFile;
-import org.udckpt.job.link.Endpoint;
-import org.udckpt.job.link.Inbox;
-import org.udckpt.job.link.JobCredential;
-import org.udckpt.job.link.Limits;
+import org.udckpt.transport.CredentialFile;
+import org.udckpt.transport.Inbox;
+import org.udckpt.transport.JobCredential;
+import org.udckpt.transport.TransportEndpoint;
+import org.udckpt.transport.TransportLimits;
 
 /**
- * What a lead's memory is for each agent that is connected to it, as all are at a job's start: one JVM, which is answered by agents in another. Each is connected
- * both ways. Run by {@code bench/links memory}.
+ * What a lead's memory is for each agent that is connected to it, as all are at a job's start: one JVM, which is
+ * answered by agents in another. Each is connected both ways. Run by {@code bench/links memory}.
  */
 public final class LinkMemory {
     private static final int STEPS = 4;
     /** Of the tree: nobody is idle for three while he is measured. */
-    private static final Duration BEAT = Duration.ofSeconds(10);
+    private static final Duration HEARTBEAT = Duration.ofSeconds(10);
     private static final String LEAD = "127.88.0.1", AGENTS = "127.88.0.2";
 
-    private LinkMemory() { }
+    private LinkMemory() {}
 
     /** Arguments: how many agents; or {@code agents PORT MOST}: the other JVM, which the measuring one starts. */
     public static void main(String[] arguments) throws Exception {
@@ -60,13 +60,14 @@ public final class LinkMemory {
     }
 
     private static void agents(int leadPort, int most) throws Exception {
-        List<Endpoint> agents = new ArrayList<>();
+        List<TransportEndpoint> agents = new ArrayList<>();
         JobCredential credential = CredentialFile.read(System.in);
         try {
             BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
             for (String line = input.readLine(); line != null; line = input.readLine()) {
                 Semaphore heard = new Semaphore(0);
-                Endpoint agent = new Endpoint(agents.size() + 1, most + 1, at(AGENTS, 0), credential, heard(heard), Limits.usual().ofTree(BEAT.toNanos()));
+                TransportEndpoint agent = new TransportEndpoint(agents.size() + 1, most + 1, at(AGENTS, 0), credential,
+                        heard(heard), TransportLimits.usual().ofTree(HEARTBEAT.toNanos()));
                 agents.add(agent);
                 System.out.println(agent.address().getPort());
                 agent.reach(0, at(LEAD, leadPort));
@@ -74,7 +75,7 @@ public final class LinkMemory {
                 heard.acquire();
             }
         } finally {
-            for (Endpoint agent : agents) {
+            for (TransportEndpoint agent : agents) {
                 agent.close();
             }
         }
@@ -83,10 +84,12 @@ public final class LinkMemory {
     private static void measure(int most) throws Exception {
         JobCredential credential = JobCredential.generate();
         Semaphore heard = new Semaphore(0);
-        try (Endpoint lead = new Endpoint(0, most + 1, at(LEAD, 0), credential, heard(heard), Limits.usual().ofTree(BEAT.toNanos()))) {
+        try (TransportEndpoint lead = new TransportEndpoint(0, most + 1, at(LEAD, 0), credential, heard(heard),
+                TransportLimits.usual().ofTree(HEARTBEAT.toNanos()))) {
             List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java"));
             command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-            command.addAll(List.of("-cp", System.getProperty("java.class.path"), LinkMemory.class.getName(), "agents", Integer.toString(lead.address().getPort()), Integer.toString(most)));
+            command.addAll(List.of("-cp", System.getProperty("java.class.path"), LinkMemory.class.getName(), "agents",
+                    Integer.toString(lead.address().getPort()), Integer.toString(most)));
             Process other = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
             try {
                 CredentialFile.write(other.getOutputStream(), credential);
@@ -103,13 +106,19 @@ public final class LinkMemory {
                         lead.send(peers + 1, new byte[100]);
                     }
                     long heap = heap(), resident = resident();
-                    System.out.printf("a lead with %d agents: heap %.1f MiB, resident %.1f MiB%s%n", peers, heap / 1048576.0, resident / 1048576.0, heapBefore == 0 ? ""
-                            : "; each further one %.1f KiB of heap, %.1f KiB resident".formatted((heap - heapBefore) / 1024.0 / (peers - before), (resident - residentBefore) / 1024.0 / (peers - before)));
+                    System.out.printf("a lead with %d agents: heap %.1f MiB, resident %.1f MiB%s%n", peers,
+                            heap / 1048576.0, resident / 1048576.0, heapBefore == 0 ? ""
+                                    : "; each further one %.1f KiB of heap, %.1f KiB resident".formatted(
+                                            (heap - heapBefore) / 1024.0 / (peers - before),
+                                            (resident - residentBefore) / 1024.0 / (peers - before)));
                     heapBefore = heap;
                     residentBefore = resident;
                 }
-                Thread.sleep(BEAT.multipliedBy(4));
-                System.out.printf("a lead with %d agents that have had nothing to say for four beats: heap %.1f MiB, resident %.1f MiB%n", peers, heap() / 1048576.0, resident() / 1048576.0);
+                Thread.sleep(HEARTBEAT.multipliedBy(4));
+                System.out.printf(
+                        "a lead with %d agents that have had nothing to say for four beats: heap %.1f MiB, resident "
+                                + "%.1f MiB%n",
+                        peers, heap() / 1048576.0, resident() / 1048576.0);
             } finally {
                 other.destroy();
                 other.waitFor();

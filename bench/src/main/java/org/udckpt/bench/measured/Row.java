@@ -25,8 +25,10 @@ public sealed interface Row {
      * @param command exactly what was run, with its environment before it
      */
     record Run(
-            String trial, String workload, int ranks, String launcher, String transport, String mode, int repeat, long ns, String unit, boolean isRate,
-            long figureMillionths, boolean right, String words, String known, long loadThousandths, String command) implements Row {}
+            String trial, String workload, int ranks, String launcher, String transport, String mode, int repeat,
+            long ns, String unit, boolean isRate,
+            long figureMillionths, boolean right, String words, String known, long loadThousandths,
+            String command) implements Row {}
 
     /**
      * A checkpoint of a run.
@@ -36,11 +38,17 @@ public sealed interface Row {
      * @param stopNs how long the rank that stood still the longest did
      * @param medianStopNs of the ranks
      */
-    record Checkpoint(String trial, String checkpoint, long bytes, long stored, long stopNs, long medianStopNs, long writeNs) implements Row {}
+    record Checkpoint(String trial, String checkpoint, long bytes, long stored, long stopNs, long medianStopNs,
+            long writeNs) implements Row {}
 
     /** A phase of a checkpoint: of one that each rank has for itself, the slowest. */
     record Phase(String trial, String checkpoint, String phase, long ns) implements Row {}
 
-    /** A restart of a run. @param ns from before the start of {@code udckpt restart} until its ranks run @param bytes of memory of its image */
+    /**
+     * A restart of a run.
+     *
+     * @param ns from before the start of {@code udckpt restart} until its ranks run
+     * @param bytes of memory of its image
+     */
     record Restart(String trial, String checkpoint, long ns, long bytes) implements Row {}
 }

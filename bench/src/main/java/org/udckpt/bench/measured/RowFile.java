@@ -21,7 +21,8 @@ public final class RowFile {
     /** As a whole or not at all, and durable. */
     public static void write(Path file, List<Row> rows) throws IOException {
         Path part = file.resolveSibling(file.getFileName() + ".part");
-        try (FileChannel channel = FileChannel.open(part, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+        try (FileChannel channel = FileChannel.open(part, StandardOpenOption.CREATE, StandardOpenOption.WRITE,
+                StandardOpenOption.TRUNCATE_EXISTING)) {
             ByteBuffer bytes = ByteBuffer.wrap(TABLE.encode(rows));
             while (bytes.hasRemaining()) {
                 channel.write(bytes);

@@ -24,7 +24,8 @@ public final class RowText {
         List<String> lines = new ArrayList<>(List.of(String.join(",", columns)));
         for (Row row : rows) {
             Map<String, String> values = values(row);
-            lines.add(columns.stream().map(column -> quoted(values.getOrDefault(column, ""))).collect(Collectors.joining(",")));
+            lines.add(columns.stream().map(column -> quoted(values.getOrDefault(column, "")))
+                    .collect(Collectors.joining(",")));
         }
         return lines;
     }

@@ -21,7 +21,10 @@ import org.udckpt.address.HostAddress;
 import org.udckpt.address.TranslationTable;
 import org.udckpt.address.VerbsAddress;
 
-/** The address map of 4096 queue pairs on 256 hosts: a look-up in a node's table, loading that table, writing and reading the image's file. */
+/**
+ * The address map of 4096 queue pairs on 256 hosts: a look-up in a node's table, loading that table, writing and
+ * reading the image's file.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -7,7 +7,8 @@ import java.util.regex.Pattern;
 
 /** The table that bench/fabric prints. */
 final class FabricScores {
-    private static final Pattern ROW = Pattern.compile("(\\S.*?) +(plain|virtualized) +([\\d.]+) +([\\d.]+) +([\\d.]+) +(us.*)");
+    private static final Pattern ROW =
+            Pattern.compile("(\\S.*?) +(plain|virtualized) +([\\d.]+) +([\\d.]+) +([\\d.]+) +(us.*)");
 
     private FabricScores() {}
 
@@ -18,7 +19,8 @@ final class FabricScores {
             Matcher row = ROW.matcher(line);
             if (row.matches()) {
                 double spread = Double.parseDouble(row.group(5)) - Double.parseDouble(row.group(4));
-                scores.add(new Score(row.group(1) + " (" + row.group(2) + ")", Double.parseDouble(row.group(3)), spread / 2, row.group(6)));
+                scores.add(new Score(row.group(1) + " (" + row.group(2) + ")", Double.parseDouble(row.group(3)),
+                        spread / 2, row.group(6)));
             }
         }
         return scores;

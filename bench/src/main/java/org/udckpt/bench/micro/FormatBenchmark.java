@@ -21,7 +21,8 @@ import org.udckpt.image.table.RecordTable;
 public class FormatBenchmark {
     private static final int ROWS = 10_000, PAGE = 4096;
     private final RecordTable<Chunk> table = RecordTable.of(Chunk.class);
-    private final List<Chunk> rows = IntStream.range(0, ROWS).mapToObj(row -> Chunk.zero(row % 16, (long) row * PAGE, PAGE)).toList();
+    private final List<Chunk> rows =
+            IntStream.range(0, ROWS).mapToObj(row -> Chunk.zero(row % 16, (long) row * PAGE, PAGE)).toList();
     private final byte[] file = table.encode(rows);
 
     @Benchmark

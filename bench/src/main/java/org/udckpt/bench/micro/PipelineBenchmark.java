@@ -16,7 +16,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.block.Checksum;
 
-/** What a megabyte of memory goes through on its way to an image: both checksums, and compression of numbers that compress by a third. */
+/**
+ * What a megabyte of memory goes through on its way to an image: both checksums, and compression of numbers that
+ * compress by a third.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.udckpt.job.report.ExitCode;
-import org.udckpt.job.report.Failure;
+import org.udckpt.support.report.ExitCode;
+import org.udckpt.support.report.Failure;
 
 /** Scores as CSV: {@code name,value,error,unit}. */
 final class ScoreFile {
@@ -17,7 +17,8 @@ final class ScoreFile {
 
     static void write(Path file, List<Score> scores) throws IOException {
         List<String> lines = new ArrayList<>(List.of(HEADER));
-        scores.forEach(score -> lines.add(String.format(Locale.ROOT, "%s,%.6g,%.6g,%s", score.name(), score.value(), score.error(), score.unit())));
+        scores.forEach(score -> lines.add(String.format(Locale.ROOT, "%s,%.6g,%.6g,%s", score.name(), score.value(),
+                score.error(), score.unit())));
         Files.write(file, lines);
     }
 
@@ -32,10 +33,12 @@ final class ScoreFile {
                     throw new NumberFormatException();
                 }
                 if (i > 0) {
-                    scores.add(new Score(cells[0], Double.parseDouble(cells[1]), Double.parseDouble(cells[2]), cells[3]));
+                    scores.add(
+                            new Score(cells[0], Double.parseDouble(cells[1]), Double.parseDouble(cells[2]), cells[3]));
                 }
             } catch (NumberFormatException e) {
-                throw new Failure(ExitCode.CORRUPT, file + ":" + (i + 1) + ": not '" + HEADER + "': " + lines.get(i), e);
+                throw new Failure(ExitCode.CORRUPT, file + ":" + (i + 1) + ": not '" + HEADER + "': " + lines.get(i),
+                        e);
             }
         }
         return scores;

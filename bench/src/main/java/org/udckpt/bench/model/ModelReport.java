@@ -9,15 +9,17 @@ import java.util.Locale;
 final class ModelReport {
     private ModelReport() {}
 
-    static String text(Workload job, Storage storage, Prediction ours, Prediction blocking) {
+    static String text(ModelWorkload job, Storage storage, Prediction ours, Prediction blocking) {
         StringBuilder text = new StringBuilder();
-        text.append("%,d ranks on %,d nodes, %s of memory, %s in an image; storage takes %s/s from them%n".formatted(job.ranks(), job.nodes(), Quantity.bytes(job.bytes()),
+        text.append("%,d ranks on %,d nodes, %s of memory, %s in an image; storage takes %s/s from them%n".formatted(
+                job.ranks(), job.nodes(), Quantity.bytes(job.bytes()),
                 Quantity.bytes(job.imageBytes()), Quantity.bytes(storage.rate(job.nodes()))));
         text.append("mean time between failures of the job: %s%n%n".formatted(Quantity.time(ours.mtbf())));
         text.append("%-34s %14s %14s%n".formatted("", "while it runs", "while it stands"));
         row(text, "the job stands still", Quantity.time(ours.stop()), Quantity.time(blocking.stop()));
         row(text, "  of it for agreement", Quantity.time(ours.coordination()), Quantity.time(blocking.coordination()));
-        row(text, "the image is complete after", Quantity.time(ours.stop() + ours.write()), Quantity.time(blocking.stop() + blocking.write()));
+        row(text, "the image is complete after", Quantity.time(ours.stop() + ours.write()),
+                Quantity.time(blocking.stop() + blocking.write()));
         if (ours.drain() > 0) {
             row(text, "its copy on slow storage after", Quantity.time(ours.stop() + ours.write() + ours.drain()),
                     Quantity.time(blocking.stop() + blocking.write() + blocking.drain()));
@@ -36,9 +38,10 @@ final class ModelReport {
         return String.format(Locale.ROOT, "%.2f %%", 100 * part);
     }
 
-    static String json(Workload job, Prediction ours, Prediction blocking) throws IOException {
+    static String json(ModelWorkload job, Prediction ours, Prediction blocking) throws IOException {
         ObjectMapper mapper = new ObjectMapper();
-        ObjectNode root = mapper.createObjectNode().put("schema", 1).put("ranks", job.ranks()).put("nodes", job.nodes()).put("bytes", job.bytes())
+        ObjectNode root = mapper.createObjectNode().put("schema", 1).put("ranks", job.ranks()).put("nodes", job.nodes())
+                .put("bytes", job.bytes())
                 .put("image_bytes", job.imageBytes()).put("mtbf_s", ours.mtbf());
         root.set("overlapped", json(mapper.createObjectNode(), ours));
         root.set("blocking", json(mapper.createObjectNode(), blocking));
@@ -46,7 +49,8 @@ final class ModelReport {
     }
 
     private static ObjectNode json(ObjectNode node, Prediction one) {
-        return node.put("stop_s", one.stop()).put("coordination_s", one.coordination()).put("write_s", one.write()).put("drain_s", one.drain())
+        return node.put("stop_s", one.stop()).put("coordination_s", one.coordination()).put("write_s", one.write())
+                .put("drain_s", one.drain())
                 .put("cost_s", one.cost()).put("interval_s", one.interval()).put("efficiency", one.efficiency());
     }
 }

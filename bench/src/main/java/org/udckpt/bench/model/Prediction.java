@@ -1,6 +1,6 @@
 package org.udckpt.bench.model;
 
-import org.udckpt.job.pace.OptimalInterval;
+import org.udckpt.lifecycle.interval.OptimalInterval;
 
 /**
  * What checkpoints do to a job. Failures come as a Poisson process, also during a checkpoint and a restart.
@@ -14,27 +14,29 @@ import org.udckpt.job.pace.OptimalInterval;
  * @param interval   seconds that the job computes from one checkpoint to the next
  * @param efficiency part of the time that is useful
  */
-public record Prediction(double stop, double write, double drain, double coordination, double mtbf, double cost, double interval, double efficiency) {
+public record Prediction(double stop, double write, double drain, double coordination, double mtbf, double cost,
+        double interval, double efficiency) {
     /**
      * Of udckpt: the image is written while the job runs.
      *
-     * @param slow where images are copied to from {@code storage}, and restarted from: a failed node takes its own devices with it; null:
-     *             {@code storage} outlives nodes
+     * @param slow where images are copied to from {@code storage}, and restarted from: a failed node takes its own
+     *     devices with it; null: {@code storage} outlives nodes
      */
-    public static Prediction of(Workload job, Storage storage, Storage slow, Costs costs, double mtbf) {
+    public static Prediction of(ModelWorkload job, Storage storage, Storage slow, Costs costs, double mtbf) {
         double write = costs.writeBase() + storage.time(job);
         double stop = costs.stop(job);
         return of(job, stop, write, stop + costs.agent() + costs.slowDown() * write, slow, costs, mtbf);
     }
 
     /** Of a checkpointer that writes while the job stands still, on the same storage. */
-    public static Prediction blocking(Workload job, Storage storage, Storage slow, Costs costs, double mtbf) {
+    public static Prediction blocking(ModelWorkload job, Storage storage, Storage slow, Costs costs, double mtbf) {
         double write = costs.writeBase() + storage.time(job);
         double stop = costs.stop(job) + write;
         return of(job, stop, 0, stop, slow, costs, mtbf);
     }
 
-    private static Prediction of(Workload job, double stop, double write, double cost, Storage slow, Costs costs, double mtbf) {
+    private static Prediction of(ModelWorkload job, double stop, double write, double cost, Storage slow, Costs costs,
+            double mtbf) {
         double drain = slow == null ? 0 : slow.time(job);
         double interval = Math.max(OptimalInterval.daly(cost, mtbf), Math.max(write, drain)); // one at a time
         double read = slow == null ? Math.max(write, stop - costs.stop(job)) : drain; // as fast as it was written

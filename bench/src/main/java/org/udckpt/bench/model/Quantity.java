@@ -24,9 +24,11 @@ public final class Quantity {
             }
             Matcher parts = BYTES.matcher(text);
             if (!parts.matches()) {
-                throw new TypeConversionException("'" + text + "' is no number of bytes, such as 1.2G (10^9), 512Mi (2^20), or 57.6GB/s");
+                throw new TypeConversionException(
+                        "'" + text + "' is no number of bytes, such as 1.2G (10^9), 512Mi (2^20), or 57.6GB/s");
             }
-            int power = parts.group(2) == null ? 0 : 1 + PREFIXES.toUpperCase(Locale.ROOT).indexOf(parts.group(2).toUpperCase(Locale.ROOT));
+            int power = parts.group(2) == null ? 0
+                    : 1 + PREFIXES.toUpperCase(Locale.ROOT).indexOf(parts.group(2).toUpperCase(Locale.ROOT));
             return number(parts.group(1)) * Math.pow("i".equals(parts.group(3)) ? 1024 : 1000, power);
         }
     }
@@ -37,7 +39,8 @@ public final class Quantity {
         public Double convert(String text) {
             Matcher parts = TIME.matcher(text);
             if (!parts.matches()) {
-                throw new TypeConversionException("'" + text + "' is no time, such as 250us, 31ms, 10s, 5m, 12h, 30d or 5y");
+                throw new TypeConversionException(
+                        "'" + text + "' is no time, such as 250us, 31ms, 10s, 5m, 12h, 30d or 5y");
             }
             return number(parts.group(1)) * switch (parts.group(2)) {
                 case "us" -> 1e-6;
@@ -73,7 +76,8 @@ public final class Quantity {
             value /= 1000;
             power++;
         }
-        return power == 0 ? String.format(Locale.ROOT, "%.0f B", value) : String.format(Locale.ROOT, "%.1f %cB", value, PREFIXES.charAt(power - 1));
+        return power == 0 ? String.format(Locale.ROOT, "%.0f B", value)
+                : String.format(Locale.ROOT, "%.1f %cB", value, PREFIXES.charAt(power - 1));
     }
 
     /** {@code 31.0 ms}, {@code 11.0 min}. */
@@ -93,6 +97,7 @@ public final class Quantity {
         if (seconds < 2 * DAY) {
             return String.format(Locale.ROOT, "%.1f h", seconds / 3600);
         }
-        return seconds < 2 * YEAR ? String.format(Locale.ROOT, "%.1f d", seconds / DAY) : String.format(Locale.ROOT, "%.1f y", seconds / YEAR);
+        return seconds < 2 * YEAR ? String.format(Locale.ROOT, "%.1f d", seconds / DAY)
+                : String.format(Locale.ROOT, "%.1f y", seconds / YEAR);
     }
 }

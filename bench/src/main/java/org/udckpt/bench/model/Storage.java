@@ -19,7 +19,7 @@ public record Storage(double nodeRate, double totalRate) {
     }
 
     /** In seconds. */
-    public double time(Workload job) {
+    public double time(ModelWorkload job) {
         return job.imageBytes() / rate(job.nodes());
     }
 }

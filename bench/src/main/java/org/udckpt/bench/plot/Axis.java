@@ -57,7 +57,7 @@ public record Axis(String title, boolean logarithmic, double low, double high, D
     List<Double> ticks() {
         List<Double> ticks = new ArrayList<>();
         if (logarithmic) {
-            double[] parts = high / low > FEW_DECADES ? new double[] {1} : new double[] {1, 2, 5};
+            double[] parts = high / low > FEW_DECADES ? new double[]{1} : new double[]{1, 2, 5};
             for (double decade = low; decade <= high * 1.0001; decade *= 10) {
                 for (double part : parts) {
                     if (decade * part <= high * 1.0001) {

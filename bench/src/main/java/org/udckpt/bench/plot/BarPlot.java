@@ -87,7 +87,10 @@ public final class BarPlot {
         return canvas.end();
     }
 
-    /** All bars, and of their spreads as much as they are wide in all: one that is wider leaves the plot, so that it hides nobody else. */
+    /**
+     * All bars, and of their spreads as much as they are wide in all: one that is wider leaves the plot, so that it
+     * hides nobody else.
+     */
     private Axis axis() {
         double low = 0;
         double high = 0;
@@ -117,9 +120,11 @@ public final class BarPlot {
             double y = stacked ? top : top + i * THICK;
             if (bar != null) {
                 double left = x(axis, Math.min(from, from + bar.value));
-                canvas.bar(left, y + 1, Math.max(x(axis, Math.max(from, from + bar.value)) - left, 0.5), THICK - 2, Canvas.colour(i));
+                canvas.bar(left, y + 1, Math.max(x(axis, Math.max(from, from + bar.value)) - left, 0.5), THICK - 2,
+                        Canvas.colour(i));
                 if (bar.low < bar.high) {
-                    canvas.path("M%s %sH%s".formatted(Canvas.number(x(axis, Math.max(bar.low, axis.low()))), Canvas.number(y + THICK / 2.0),
+                    canvas.path("M%s %sH%s".formatted(Canvas.number(x(axis, Math.max(bar.low, axis.low()))),
+                            Canvas.number(y + THICK / 2.0),
                             Canvas.number(x(axis, Math.min(bar.high, axis.high())))), "#444", "");
                 }
                 from = stacked ? from + bar.value : 0;

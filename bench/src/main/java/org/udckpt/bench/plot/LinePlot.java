@@ -54,7 +54,8 @@ public final class LinePlot {
             svg.text(LEFT - 8, y(tick) + 4, "end", vertical.label().apply(tick), "");
         }
         svg.text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 14, "middle", horizontal.title(), "");
-        svg.text(0, 0, "middle", vertical.title(), "transform=\"translate(18 %d) rotate(-90)\"".formatted((TOP + HEIGHT - BOTTOM) / 2));
+        svg.text(0, 0, "middle", vertical.title(),
+                "transform=\"translate(18 %d) rotate(-90)\"".formatted((TOP + HEIGHT - BOTTOM) / 2));
     }
 
     private void draw(Canvas svg, Line line, String colour, Canvas.Shape shape, String dashes, int legend) {
@@ -66,7 +67,8 @@ public final class LinePlot {
                 continue;
             }
             if (line.joined) {
-                path.append(inside ? "L" : "M").append(Canvas.number(x(line.x[i]))).append(' ').append(Canvas.number(y(line.y[i])));
+                path.append(inside ? "L" : "M").append(Canvas.number(x(line.x[i]))).append(' ')
+                        .append(Canvas.number(y(line.y[i])));
                 inside = true;
             } else {
                 svg.mark(x(line.x[i]), y(line.y[i]), colour, shape);

@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import org.udckpt.bench.model.Quantity;
 import org.udckpt.bench.plot.Axis;
 import org.udckpt.bench.plot.LinePlot;
-import org.udckpt.job.report.ExitCode;
-import org.udckpt.job.report.Failure;
+import org.udckpt.support.report.ExitCode;
+import org.udckpt.support.report.Failure;
 
 /** What coordination costs the more ranks there are: the simulation of {@code bench/scale} (results/scale.csv). */
 final class CoordinationSection {
@@ -22,19 +22,24 @@ final class CoordinationSection {
     private CoordinationSection() {}
 
     /** @param file of {@code bench/scale --results} */
-    static Section of(Path file) throws IOException {
+    static ReportSection of(Path file) throws IOException {
         Map<String, TreeMap<Double, Double>> byNetwork = new LinkedHashMap<>(); // and by ranks of a node
         List<String> lines = Files.readAllLines(file);
         List<String> header = Arrays.asList(lines.getFirst().split(",", -1));
         for (String line : lines.subList(1, lines.size())) {
             String[] cells = line.split(",", -1);
             double sum = PARTS.stream().mapToDouble(part -> number(file, header, cells, part)).sum();
-            String network = cells[column(file, header, "network")] + ", " + cells[column(file, header, "ranks_per_node")] + " a node";
-            byNetwork.computeIfAbsent(network, _ -> new TreeMap<>()).put(number(file, header, cells, "ranks"), sum / 1e9);
+            String network = cells[column(file, header, "network")] + ", "
+                    + cells[column(file, header, "ranks_per_node")] + " a node";
+            byNetwork.computeIfAbsent(network, _ -> new TreeMap<>()).put(number(file, header, cells, "ranks"),
+                    sum / 1e9);
         }
-        double[] ranks = byNetwork.values().stream().flatMap(one -> one.keySet().stream()).mapToDouble(Double::doubleValue).toArray();
-        double[] seconds = byNetwork.values().stream().flatMap(one -> one.values().stream()).mapToDouble(Double::doubleValue).toArray();
-        LinePlot plot = new LinePlot("Coordination of a checkpoint, on top of the nodes' own work", Axis.around("ranks", true, value -> "%,.0f".formatted(value), ranks),
+        double[] ranks = byNetwork.values().stream().flatMap(one -> one.keySet().stream())
+                .mapToDouble(Double::doubleValue).toArray();
+        double[] seconds = byNetwork.values().stream().flatMap(one -> one.values().stream())
+                .mapToDouble(Double::doubleValue).toArray();
+        LinePlot plot = new LinePlot("Coordination of a checkpoint, on top of the nodes' own work",
+                Axis.around("ranks", true, value -> "%,.0f".formatted(value), ranks),
                 Axis.around("time", false, Quantity::time, seconds));
         byNetwork.forEach((network, times) -> {
             double[] at = doubles(times.keySet());
@@ -45,8 +50,10 @@ final class CoordinationSection {
                 plot.line(network, at, took);
             }
         });
-        return new Section("Coordination time against ranks", List.of("The real code of the agents over a network and with ranks that are simulated (bench/scale): "
-                + "agreement (suspend, drain in two rounds, snapshot) and resume."), List.of(), List.of(new Section.Plot("coordination", plot.svg())));
+        return new ReportSection("Coordination time against ranks",
+                List.of("The real code of the agents over a network and with ranks that are simulated (bench/scale): "
+                        + "agreement (suspend, drain in two rounds, snapshot) and resume."),
+                List.of(), List.of(new ReportSection.Plot("coordination", plot.svg())));
     }
 
     private static double[] doubles(Collection<Double> values) {
@@ -60,7 +67,8 @@ final class CoordinationSection {
     private static int column(Path file, List<String> header, String name) {
         int column = header.indexOf(name);
         if (column < 0) {
-            throw new Failure(ExitCode.CORRUPT, file + " has no column " + name + ": it is to be a file of 'udckpt bench scale --results'");
+            throw new Failure(ExitCode.CORRUPT,
+                    file + " has no column " + name + ": it is to be a file of 'udckpt bench scale --results'");
         }
         return column;
     }

@@ -9,24 +9,31 @@ import org.udckpt.bench.plot.LinePlot;
 final class IntervalSection {
     private IntervalSection() {}
 
-    static Section of(Results results) {
+    static ReportSection of(Results results) {
         List<String> modes = results.modes().stream().filter(mode -> mode.startsWith("every ")).toList();
         double[] seconds = modes.stream().mapToDouble(ModeOrder::seconds).toArray();
-        Axis intervals = Axis.around("interval, s", true, "%.0f"::formatted, with(seconds, Published.MVAPICH2_INTERVAL));
+        Axis intervals =
+                Axis.around("interval, s", true, "%.0f"::formatted, with(seconds, Published.MVAPICH2_INTERVAL));
         LinePlot plot = new LinePlot("Overhead against the interval between checkpoints", intervals,
                 new Axis("overhead", false, 0, highest(results, modes), Words::percent));
         int drawn = 0;
         for (Subject subject : results.subjects()) {
-            double[] medians = modes.stream().mapToDouble(mode -> results.taken(subject, mode) == 0 ? Double.NaN : median(results.overheads(subject, mode))).toArray();
+            double[] medians = modes.stream().mapToDouble(
+                    mode -> results.taken(subject, mode) == 0 ? Double.NaN : median(results.overheads(subject, mode)))
+                    .toArray();
             if (Arrays.stream(medians).anyMatch(Double::isFinite)) {
                 plot.points(subject.title(), seconds, medians);
                 drawn++;
             }
         }
-        plot.points("GROMACS, 2006", new double[] {Published.MVAPICH2_INTERVAL}, new double[] {Published.MVAPICH2_OVERHEAD});
-        String text = "Medians of the table above, of runs that took a checkpoint at all, those below zero drawn at zero; beside them " + Published.MVAPICH2 + ".";
-        return new Section("Overhead against interval", List.of(text), List.of(),
-                drawn == 0 ? List.of() : List.of(new Section.Plot("interval", plot.svg())));
+        plot.points("GROMACS, 2006", new double[]{Published.MVAPICH2_INTERVAL},
+                new double[]{Published.MVAPICH2_OVERHEAD});
+        String text =
+                "Medians of the table above, of runs that took a checkpoint at all, those below zero drawn at zero; "
+                        + "beside them "
+                        + Published.MVAPICH2 + ".";
+        return new ReportSection("Overhead against interval", List.of(text), List.of(),
+                drawn == 0 ? List.of() : List.of(new ReportSection.Plot("interval", plot.svg())));
     }
 
     private static double median(List<Double> overheads) {

@@ -7,9 +7,9 @@ import java.util.List;
 final class MarkdownPage {
     private MarkdownPage() {}
 
-    static List<String> of(String title, List<Section> sections) {
+    static List<String> of(String title, List<ReportSection> sections) {
         List<String> lines = new ArrayList<>(List.of("# " + title, ""));
-        for (Section section : sections) {
+        for (ReportSection section : sections) {
             lines.addAll(List.of("## " + section.title(), ""));
             section.paragraphs().forEach(paragraph -> lines.addAll(List.of(paragraph, "")));
             if (!section.table().isEmpty()) {
@@ -18,7 +18,8 @@ final class MarkdownPage {
                 section.table().stream().skip(1).map(MarkdownPage::row).forEach(lines::add);
                 lines.add("");
             }
-            section.plots().forEach(plot -> lines.addAll(List.of("![" + section.title() + "](" + plot.name() + ".svg)", "")));
+            section.plots()
+                    .forEach(plot -> lines.addAll(List.of("![" + section.title() + "](" + plot.name() + ".svg)", "")));
         }
         return lines;
     }

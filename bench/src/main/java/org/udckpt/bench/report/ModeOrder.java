@@ -11,7 +11,8 @@ final class ModeOrder implements Comparator<String> {
 
     @Override
     public int compare(String one, String other) {
-        return Comparator.comparing(ModeOrder::family).thenComparing(Comparator.comparingDouble(ModeOrder::seconds).reversed()).compare(one, other);
+        return Comparator.comparing(ModeOrder::family)
+                .thenComparing(Comparator.comparingDouble(ModeOrder::seconds).reversed()).compare(one, other);
     }
 
     private static String family(String mode) {
@@ -23,6 +24,7 @@ final class ModeOrder implements Comparator<String> {
     /** The interval of a mode; infinite without one. */
     static double seconds(String mode) {
         Matcher parts = INTERVAL.matcher(mode);
-        return parts.matches() ? Long.parseLong(parts.group(2)) / (parts.group(3).equals("ms") ? 1000.0 : 1) : Double.POSITIVE_INFINITY;
+        return parts.matches() ? Long.parseLong(parts.group(2)) / (parts.group(3).equals("ms") ? 1000.0 : 1)
+                : Double.POSITIVE_INFINITY;
     }
 }

@@ -10,7 +10,7 @@ import org.udckpt.bench.measured.Row;
 final class RatingSection {
     private RatingSection() {}
 
-    static Section of(Results results) {
+    static ReportSection of(Results results) {
         List<List<String>> table = new ArrayList<>();
         List<String> modes = new ArrayList<>(List.of(Results.NATIVE));
         modes.addAll(results.modes());
@@ -18,17 +18,19 @@ final class RatingSection {
         header.addAll(modes);
         table.add(header);
         for (Subject subject : results.subjects()) {
-            Optional<Row.Run> rated = results.runs().stream().filter(run -> Subject.of(run).equals(subject) && run.unit() != null).findFirst();
+            Optional<Row.Run> rated = results.runs().stream()
+                    .filter(run -> Subject.of(run).equals(subject) && run.unit() != null).findFirst();
             if (rated.isPresent()) {
                 List<String> row = new ArrayList<>(List.of(subject.title(), rated.get().unit()));
                 for (String mode : modes) {
-                    List<Double> figures = results.runs(subject, mode).values().stream().map(run -> run.figureMillionths() / 1e6).toList();
+                    List<Double> figures = results.runs(subject, mode).values().stream()
+                            .map(run -> run.figureMillionths() / 1e6).toList();
                     row.add(Words.spread(figures, RatingSection::number));
                 }
                 table.add(row);
             }
         }
-        return Section.table("The applications' own ratings", "Median (least..most, runs).", table);
+        return ReportSection.table("The applications' own ratings", "Median (least..most, runs).", table);
     }
 
     private static String number(double value) {

@@ -17,11 +17,13 @@ final class Renumbered {
     private static Row of(Row row, int file) {
         return switch (row) {
             case Row.Fact fact -> new Row.Fact(fact.name() + " (" + (file + 1) + ")", fact.value());
-            case Row.Run run -> new Row.Run(trial(run.trial(), file), run.workload(), run.ranks(), run.launcher(), run.transport(), run.mode(),
-                    run.repeat() + file * REPEATS, run.ns(), run.unit(), run.isRate(), run.figureMillionths(), run.right(), run.words(), run.known(),
+            case Row.Run run -> new Row.Run(trial(run.trial(), file), run.workload(), run.ranks(), run.launcher(),
+                    run.transport(), run.mode(),
+                    run.repeat() + file * REPEATS, run.ns(), run.unit(), run.isRate(), run.figureMillionths(),
+                    run.right(), run.words(), run.known(),
                     run.loadThousandths(), run.command());
-            case Row.Checkpoint one ->
-                    new Row.Checkpoint(trial(one.trial(), file), one.checkpoint(), one.bytes(), one.stored(), one.stopNs(), one.medianStopNs(), one.writeNs());
+            case Row.Checkpoint one -> new Row.Checkpoint(trial(one.trial(), file), one.checkpoint(), one.bytes(),
+                    one.stored(), one.stopNs(), one.medianStopNs(), one.writeNs());
             case Row.Phase one -> new Row.Phase(trial(one.trial(), file), one.checkpoint(), one.phase(), one.ns());
             case Row.Restart one -> new Row.Restart(trial(one.trial(), file), one.checkpoint(), one.ns(), one.bytes());
         };

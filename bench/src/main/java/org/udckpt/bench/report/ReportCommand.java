@@ -9,22 +9,25 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.udckpt.bench.measured.Row;
 import org.udckpt.bench.measured.RowFile;
-import org.udckpt.job.report.ExitCode;
-import org.udckpt.job.report.Failure;
-import org.udckpt.job.report.Messages;
+import org.udckpt.support.report.ExitCode;
+import org.udckpt.support.report.Failure;
+import org.udckpt.support.report.Messages;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code udckpt bench report}. */
 @Command(name = "report", mixinStandardHelpOptions = true, sortOptions = false,
-        description = "Makes a page of what 'udckpt bench run' has measured: report.md with plots beside it (SVG), and report.html with all in one file.")
+        description = "Makes a page of what 'udckpt bench run' has measured: report.md with plots beside it (SVG), "
+                + "and report.html with all in one file.")
 public final class ReportCommand implements Callable<Integer> {
     @Parameters(arity = "1..*", paramLabel = "DIR|FILE", description = "directories of runs, or their results.arrow")
     private List<Path> inputs;
-    @Option(names = "--output", paramLabel = "DIR", description = "where the page goes; default: beside the first results")
+    @Option(names = "--output", paramLabel = "DIR",
+            description = "where the page goes; default: beside the first results")
     private Path output;
-    @Option(names = "--scale", paramLabel = "FILE", description = "what 'udckpt bench scale --results' has written; default: results/scale.csv of this clone")
+    @Option(names = "--scale", paramLabel = "FILE",
+            description = "what 'udckpt bench scale --results' has written; default: results/scale.csv of this clone")
     private Path scale;
 
     @Override
@@ -39,15 +42,18 @@ public final class ReportCommand implements Callable<Integer> {
             throw new Failure(ExitCode.NOT_FOUND, "there are no runs in " + files);
         }
         if (!results.mixed().isEmpty()) {
-            throw new Failure(ExitCode.USAGE, "these were measured by different commands in different runs, which one page cannot compare: " + String.join("; ", results.mixed())
-                    + ". Make a page of each run");
+            throw new Failure(ExitCode.USAGE,
+                    "these were measured by different commands in different runs, which one page cannot compare: "
+                            + String.join("; ", results.mixed())
+                            + ". Make a page of each run");
         }
-        Path directory = Files.createDirectories(output != null ? output : files.getFirst().toAbsolutePath().getParent());
+        Path directory =
+                Files.createDirectories(output != null ? output : files.getFirst().toAbsolutePath().getParent());
         String title = "Benchmarks of udckpt";
-        List<Section> sections = sections(results);
+        List<ReportSection> sections = sections(results);
         Files.write(directory.resolve("report.md"), MarkdownPage.of(title, sections));
         Files.writeString(directory.resolve("report.html"), HtmlPage.of(title, sections));
-        for (Section.Plot plot : sections.stream().flatMap(section -> section.plots().stream()).toList()) {
+        for (ReportSection.Plot plot : sections.stream().flatMap(section -> section.plots().stream()).toList()) {
             Files.writeString(directory.resolve(plot.name() + ".svg"), plot.svg());
         }
         Messages.info("written: " + directory.resolve("report.md") + " and report.html");
@@ -63,15 +69,17 @@ public final class ReportCommand implements Callable<Integer> {
         return file;
     }
 
-    private List<Section> sections(Results results) throws IOException {
-        Stream<Section> measured = Stream.of(OverheadSection.of(results), IntervalSection.of(results), CheckpointSection.of(results), StopSection.of(results), ModelSection.of(results),
+    private List<ReportSection> sections(Results results) throws IOException {
+        Stream<ReportSection> measured = Stream.of(OverheadSection.of(results), IntervalSection.of(results),
+                CheckpointSection.of(results), StopSection.of(results), ModelSection.of(results),
                 RestartSection.of(results), PeerSection.of(results), RatingSection.of(results));
-        List<Section> sections = new ArrayList<>(measured.filter(section -> !section.isEmpty()).toList());
+        List<ReportSection> sections = new ArrayList<>(measured.filter(section -> !section.isEmpty()).toList());
         Path file = scale != null ? scale : Path.of(System.getProperty("udckpt.root"), "results/scale.csv");
         if (scale != null || Files.exists(file)) {
             sections.add(CoordinationSection.of(file));
         }
-        sections.addAll(List.of(WrongSection.of(results), MachineSection.facts(results), MachineSection.commands(results)));
+        sections.addAll(
+                List.of(WrongSection.of(results), MachineSection.facts(results), MachineSection.commands(results)));
         return sections;
     }
 }

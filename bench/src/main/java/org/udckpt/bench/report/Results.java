@@ -11,7 +11,9 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import org.udckpt.bench.measured.Row;
 
-/** The rows of one or more runs, by what they are about. Runs whose result was not right are only in {@link #wrong()}. */
+/**
+ * The rows of one or more runs, by what they are about. Runs whose result was not right are only in {@link #wrong()}.
+ */
 final class Results {
     static final String NATIVE = "native";
     static final String PEER_NATIVE = "native over tcp";
@@ -57,25 +59,31 @@ final class Results {
     Set<String> modes() {
         Set<String> modes = new LinkedHashSet<>();
         Set<String> others = Set.of(NATIVE, PEER_NATIVE, RESTARTED, PEER_RESTARTED);
-        runs.stream().map(Row.Run::mode).filter(mode -> !others.contains(mode)).sorted(ModeOrder.INSTANCE).forEach(modes::add);
+        runs.stream().map(Row.Run::mode).filter(mode -> !others.contains(mode)).sorted(ModeOrder.INSTANCE)
+                .forEach(modes::add);
         return modes;
     }
 
     /** The right runs of a mode, by their repeat. */
     Map<Integer, Row.Run> runs(Subject subject, String mode) {
         Map<Integer, Row.Run> byRepeat = new LinkedHashMap<>();
-        runs.stream().filter(run -> run.right() && Subject.of(run).equals(subject) && run.mode().equals(mode)).forEach(run -> byRepeat.put(run.repeat(), run));
+        runs.stream().filter(run -> run.right() && Subject.of(run).equals(subject) && run.mode().equals(mode))
+                .forEach(run -> byRepeat.put(run.repeat(), run));
         return byRepeat;
     }
 
-    /** Of each pair, how much longer the run took than the native one beside it, by its own rating if it has one, as a part: 0.01 is 1%. */
+    /**
+     * Of each pair, how much longer the run took than the native one beside it, by its own rating if it has one, as a
+     * part: 0.01 is 1%.
+     */
     List<Double> overheads(Subject subject, String mode) {
         return overheads(subject, mode, Results::cost);
     }
 
     /** The same by the clock; empty where applications have no rating, and it would be the same again. */
     List<Double> overheadsOfTime(Subject subject, String mode) {
-        return runs(subject, mode).values().stream().anyMatch(Results::isRated) ? overheads(subject, mode, Row.Run::ns) : List.of();
+        return runs(subject, mode).values().stream().anyMatch(Results::isRated) ? overheads(subject, mode, Row.Run::ns)
+                : List.of();
     }
 
     private List<Double> overheads(Subject subject, String mode, ToDoubleFunction<Row.Run> cost) {
@@ -113,21 +121,25 @@ final class Results {
 
     /** How many checkpoints udckpt has taken in a run of a mode, in the median; 0 where there are no runs. */
     double taken(Subject subject, String mode) {
-        List<Double> counts = runs(subject, mode).values().stream().map(run -> (double) checkpoints(run).size()).toList();
+        List<Double> counts =
+                runs(subject, mode).values().stream().map(run -> (double) checkpoints(run).size()).toList();
         return counts.isEmpty() ? 0 : Sample.of(counts).median();
     }
 
     /** Native runs of one name that were not of the same command are of different things, though one row has them. */
     Set<String> mixed() {
         Map<String, Set<String>> commands = new TreeMap<>();
-        runs.stream().filter(run -> run.mode().equals(NATIVE)).forEach(run -> commands.computeIfAbsent(Subject.of(run).title(), _ -> new LinkedHashSet<>()).add(run.command()));
-        return commands.entrySet().stream().filter(one -> one.getValue().size() > 1).map(Map.Entry::getKey).collect(Collectors.toCollection(LinkedHashSet::new));
+        runs.stream().filter(run -> run.mode().equals(NATIVE)).forEach(run -> commands
+                .computeIfAbsent(Subject.of(run).title(), _ -> new LinkedHashSet<>()).add(run.command()));
+        return commands.entrySet().stream().filter(one -> one.getValue().size() > 1).map(Map.Entry::getKey)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     /** Of a checkpoint, in order. */
     Map<String, Long> phases(Row.Checkpoint checkpoint) {
         Map<String, Long> times = new LinkedHashMap<>();
-        phases.stream().filter(one -> one.trial().equals(checkpoint.trial()) && one.checkpoint().equals(checkpoint.checkpoint()))
+        phases.stream().filter(
+                one -> one.trial().equals(checkpoint.trial()) && one.checkpoint().equals(checkpoint.checkpoint()))
                 .forEach(one -> times.put(one.phase(), one.ns()));
         return times;
     }
@@ -141,7 +153,8 @@ final class Results {
     }
 
     private List<Row.Restart> restarts(Subject subject, String mode) {
-        return runs(subject, mode).values().stream().flatMap(run -> restarts.stream().filter(one -> one.trial().equals(run.trial()))).toList();
+        return runs(subject, mode).values().stream()
+                .flatMap(run -> restarts.stream().filter(one -> one.trial().equals(run.trial()))).toList();
     }
 
     /** Those of right runs that were restarted: each is a job's first, and so whole. */
@@ -159,6 +172,8 @@ final class Results {
     }
 
     private List<Row.Checkpoint> checkpoints(Subject subject, boolean isPeer) {
-        return runs.stream().filter(run -> run.right() && run.mode().startsWith(PEER) == isPeer && Subject.of(run).equals(subject)).flatMap(run -> checkpoints(run).stream()).toList();
+        return runs.stream()
+                .filter(run -> run.right() && run.mode().startsWith(PEER) == isPeer && Subject.of(run).equals(subject))
+                .flatMap(run -> checkpoints(run).stream()).toList();
     }
 }

@@ -32,6 +32,7 @@ final class Words {
             return "-";
         }
         Sample sample = Sample.of(values);
-        return "%s (%s..%s, %d)".formatted(word.apply(sample.median()), word.apply(sample.min()), word.apply(sample.max()), sample.count());
+        return "%s (%s..%s, %d)".formatted(word.apply(sample.median()), word.apply(sample.min()),
+                word.apply(sample.max()), sample.count());
     }
 }

@@ -7,15 +7,21 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The commands of DMTCP (dmtcp_launch(1), dmtcp_command(1), dmtcp_restart(1)), where the user has it. Its images are not compressed, as ours are not. */
+/**
+ * The commands of DMTCP (dmtcp_launch(1), dmtcp_command(1), dmtcp_restart(1)), where the user has it. Its images are
+ * not compressed, as ours are not.
+ */
 final class Dmtcp {
     static final String PROGRAM = "dmtcp_launch";
-    static final String ADVICE = "build DMTCP (https://github.com/dmtcp/dmtcp: ./configure && make) and put its bin directory into PATH";
+    static final String ADVICE =
+            "build DMTCP (https://github.com/dmtcp/dmtcp: ./configure && make) and put its bin directory into PATH";
     /**
-     * Over TCP, and without what version 4.2 does not survive of MPI libraries here: hwloc keeps a directory of /sys/block open, UCX looks for all
-     * segments of System V and patches mmap(2). The native runs that it is compared with have the same.
+     * Over TCP, and without what version 4.2 does not survive of MPI libraries here: hwloc keeps a directory of
+     * /sys/block open, UCX looks for all segments of System V and patches mmap(2). The native runs that it is compared
+     * with have the same.
      */
-    static final Map<String, String> ENVIRONMENT = Map.of("UCX_TLS", "tcp,self", "HWLOC_COMPONENTS", "-linuxio", "UCX_MEM_EVENTS", "n", "DMTCP_SVIPC_PLUGIN", "0");
+    static final Map<String, String> ENVIRONMENT = Map.of("UCX_TLS", "tcp,self", "HWLOC_COMPONENTS", "-linuxio",
+            "UCX_MEM_EVENTS", "n", "DMTCP_SVIPC_PLUGIN", "0");
     /** In the working directory, as all files below. */
     static final String IMAGES = "dmtcp";
     private static final Pattern PEERS = Pattern.compile("NUM_PEERS=(\\d{1,9})");
@@ -41,7 +47,8 @@ final class Dmtcp {
 
     /** With a coordinator of its own, that ends with it and says in {@link #portFile} where it listens. */
     private static List<String> coordinated(String program) {
-        return new ArrayList<>(List.of(program, "--new-coordinator", "--quiet", "--port-file", portFile(program), "--ckptdir", IMAGES));
+        return new ArrayList<>(List.of(program, "--new-coordinator", "--quiet", "--port-file", portFile(program),
+                "--ckptdir", IMAGES));
     }
 
     static String portFile(String program) {

@@ -6,12 +6,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.udckpt.bench.Command;
-import org.udckpt.bench.DemoFailure;
-import org.udckpt.bench.life.Ended;
-import org.udckpt.bench.life.Workplace;
+import org.udckpt.bench.command.BenchFailure;
+import org.udckpt.bench.command.Command;
+import org.udckpt.bench.job.EndedTooEarly;
+import org.udckpt.bench.job.Workplace;
 
-/** A life of a job under DMTCP, from its launch or its restart on. */
+/** An incarnation of a job under DMTCP, from its launch or its restart on. */
 final class DmtcpJob implements AutoCloseable {
     private static final Duration STEP = Duration.ofMillis(50);
     private final Workplace workplace;
@@ -28,11 +28,12 @@ final class DmtcpJob implements AutoCloseable {
     }
 
     /** Waits until so many processes run. */
-    void awaitProcesses(int count) throws Ended, IOException, InterruptedException {
+    void awaitProcesses(int count) throws EndedTooEarly, IOException, InterruptedException {
         long end = System.nanoTime() + limit.toNanos();
         while (processes() < count) {
             if (System.nanoTime() > end) {
-                throw new DemoFailure("no " + count + " processes run under DMTCP after " + limit.toSeconds() + " s: " + command.describe());
+                throw new BenchFailure("no " + count + " processes run under DMTCP after " + limit.toSeconds() + " s: "
+                        + command.describe());
             }
             goOn(STEP);
         }
@@ -42,12 +43,12 @@ final class DmtcpJob implements AutoCloseable {
         return Dmtcp.running(asked("--status"));
     }
 
-    void goOn(Duration time) throws Ended, InterruptedException {
+    void goOn(Duration time) throws EndedTooEarly, InterruptedException {
         long end = System.nanoTime() + time.toNanos();
         do {
             if (!command.isRunning()) {
                 command.awaitSuccess(limit);
-                throw new Ended();
+                throw new EndedTooEarly();
             }
             Thread.sleep(STEP);
         } while (System.nanoTime() < end);
@@ -66,7 +67,9 @@ final class DmtcpJob implements AutoCloseable {
             return List.of();
         }
         try (var files = Files.list(workplace.work().resolve(Dmtcp.IMAGES))) {
-            return files.map(Path::getFileName).map(Path::toString).filter(name -> name.startsWith("ckpt_") && name.endsWith(".dmtcp")).sorted().map(name -> Dmtcp.IMAGES + "/" + name).toList();
+            return files.map(Path::getFileName).map(Path::toString)
+                    .filter(name -> name.startsWith("ckpt_") && name.endsWith(".dmtcp")).sorted()
+                    .map(name -> Dmtcp.IMAGES + "/" + name).toList();
         }
     }
 

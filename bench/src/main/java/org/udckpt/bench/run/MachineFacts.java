@@ -11,12 +11,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import org.udckpt.bench.life.SessionGroups;
+import org.udckpt.bench.job.SessionGroups;
 import org.udckpt.bench.measured.Row;
 
 /** What results depend on, as far as the machine says it of itself; its name is not in it. */
 final class MachineFacts {
-    private static final List<String> PACKAGES = List.of("libmpich12", "openmpi-bin", "libucx0", "libibverbs1", "libc6");
+    private static final List<String> PACKAGES =
+            List.of("libmpich12", "openmpi-bin", "libucx0", "libibverbs1", "libc6");
     private final List<Row> facts = new ArrayList<>();
 
     private MachineFacts() {}
@@ -32,18 +33,21 @@ final class MachineFacts {
         facts.add("command", command);
         facts.add("begun", now());
         facts.add("udckpt", version(root));
-        facts.add("kernel", System.getProperty("os.name") + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
+        facts.add("kernel", System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
+                + System.getProperty("os.arch"));
         facts.add("processor", line(Path.of("/proc/cpuinfo"), "model name"));
         facts.add("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
         facts.add("memory", line(Path.of("/proc/meminfo"), "MemTotal"));
         FileStore store = Files.getFileStore(directory);
-        facts.add("disk", store.type() + ", " + (store.getTotalSpace() >> 30) + " GiB, " + (store.getUsableSpace() >> 30) + " GiB free");
+        facts.add("disk", store.type() + ", " + (store.getTotalSpace() >> 30) + " GiB, "
+                + (store.getUsableSpace() >> 30) + " GiB free");
         facts.add("device", device.orElse("soft fabric"));
         for (String name : PACKAGES) {
             facts.add(name, said(root, "dpkg-query", "-W", "-f=${Version}", name));
         }
         facts.add("java", Runtime.version().toString());
-        facts.add("sessions are groups of the scheduler", !SessionGroups.are() ? "no" : SessionGroups.canChange() ? "until the first measurement" : "yes");
+        facts.add("sessions are groups of the scheduler",
+                !SessionGroups.are() ? "no" : SessionGroups.canChange() ? "until the first measurement" : "yes");
         facts.add("load at the start", Files.readString(Path.of("/proc/loadavg")).strip());
         return facts.facts;
     }
@@ -81,7 +85,8 @@ final class MachineFacts {
     /** The output of a command that may not be there. */
     private static String said(Path directory, String... words) {
         try {
-            Process process = new ProcessBuilder(words).directory(directory.toFile()).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+            Process process = new ProcessBuilder(words).directory(directory.toFile())
+                    .redirectError(ProcessBuilder.Redirect.DISCARD).start();
             try (BufferedReader reader = process.inputReader()) {
                 String text = reader.lines().collect(Collectors.joining(" "));
                 return text.isEmpty() ? "not known" : text;

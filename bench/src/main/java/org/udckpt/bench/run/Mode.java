@@ -6,8 +6,8 @@ import java.time.Duration;
 sealed interface Mode {
 
     /**
-     * Without the library's work: what the others are compared with. On the soft fabric, which is in the library itself, with UDCKPT_VIRTUALIZE=0;
-     * on a real device without udckpt, by the MPI library's own launcher.
+     * Without the library's work: what the others are compared with. On the soft fabric, which is in the library
+     * itself, with UDCKPT_VIRTUALIZE=0; on a real device without udckpt, by the MPI library's own launcher.
      */
     record Native() implements Mode {
         @Override
@@ -40,7 +40,11 @@ sealed interface Mode {
         }
     }
 
-    /** Under DMTCP over TCP, which needs no device, without checkpoints or with one each {@code interval}. @param interval zero: none */
+    /**
+     * Under DMTCP over TCP, which needs no device, without checkpoints or with one each {@code interval}.
+     *
+     * @param interval zero: none
+     */
     record Peer(Duration interval) implements Mode {
         @Override
         public String word() {

@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import org.udckpt.bench.life.Cell;
+import org.udckpt.bench.job.Cell;
 
 /**
- * What is measured, in which order. Each repeat takes all cells in an order of its own, and the modes of a cell one right after the
- * other, so that what is compared was measured under the same conditions; their order is shuffled too, but for the restart, which
- * comes last: where its checkpoint is to be depends on how long a run takes. Without a warm-up the first mode of all is a cell's first run, for all other
- * results are compared with its.
+ * What is measured, in which order. Each repeat takes all cells in an order of its own, and the modes of a cell one
+ * right after the other, so that what is compared was measured under the same conditions; their order is shuffled too,
+ * but for the restart, which comes last: where its checkpoint is to be depends on how long a run takes. Without a
+ * warm-up the first mode of all is a cell's first run, for all other results are compared with its.
  *
  * @param seed of the order
  */
@@ -25,7 +25,8 @@ record Plan(List<Cell> cells, List<Mode> modes, int warmUps, int repeats, long s
         }
         for (int repeat = 1; repeat <= repeats; repeat++) {
             for (Cell cell : shuffled(cells, random)) {
-                List<Mode> order = new ArrayList<>(shuffled(modes.stream().filter(mode -> !isRestarted(mode)).toList(), random));
+                List<Mode> order =
+                        new ArrayList<>(shuffled(modes.stream().filter(mode -> !isRestarted(mode)).toList(), random));
                 modes.stream().filter(Plan::isRestarted).forEach(order::add);
                 if (repeat == 1 && warmUps == 0) {
                     order.remove(modes.getFirst());

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.udckpt.bench.life.Cell;
+import org.udckpt.bench.job.Cell;
 import org.udckpt.bench.measured.Row;
-import org.udckpt.job.report.Durations;
-import org.udckpt.job.report.Messages;
+import org.udckpt.support.report.Durations;
+import org.udckpt.support.report.Messages;
 
 /** Says which measurement is made, what came of the one before, and how long the rest may take. */
 final class Progress {
@@ -31,14 +31,16 @@ final class Progress {
         made.merge(cell, 1, Integer::sum);
         for (Row row : rows) {
             if (row instanceof Row.Run run) {
-                Messages.info("[%d/%d] %s: %s".formatted(number + 1, trials.size(), Durations.format(run.ns()), (run.right() ? "" : "NOT RIGHT: ") + run.words()));
+                Messages.info("[%d/%d] %s: %s".formatted(number + 1, trials.size(), Durations.format(run.ns()),
+                        (run.right() ? "" : "NOT RIGHT: ") + run.words()));
             }
         }
     }
 
     /** As long as others of the same cell took; of a cell that has not run, as long as all others did. */
     private Duration left(int from) {
-        double all = mean(spent.values().stream().mapToLong(Long::longValue).sum(), made.values().stream().mapToInt(Integer::intValue).sum());
+        double all = mean(spent.values().stream().mapToLong(Long::longValue).sum(),
+                made.values().stream().mapToInt(Integer::intValue).sum());
         double left = 0;
         for (Trial trial : trials.subList(from, trials.size())) {
             left += made.containsKey(trial.cell()) ? mean(spent.get(trial.cell()), made.get(trial.cell())) : all;

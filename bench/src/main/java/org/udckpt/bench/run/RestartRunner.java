@@ -5,11 +5,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.udckpt.bench.DemoFailure;
-import org.udckpt.bench.life.Cell;
-import org.udckpt.bench.life.Ended;
-import org.udckpt.bench.life.Life;
-import org.udckpt.bench.life.Workplace;
+import org.udckpt.bench.command.BenchFailure;
+import org.udckpt.bench.job.BenchJob;
+import org.udckpt.bench.job.Cell;
+import org.udckpt.bench.job.EndedTooEarly;
+import org.udckpt.bench.job.Workplace;
 import org.udckpt.bench.measured.Row;
 
 /**
@@ -23,28 +23,28 @@ record RestartRunner(Cell cell, List<String> options, Optional<Duration> whole, 
     static final Duration UNKNOWN = Duration.ofSeconds(6);
 
     @Override
-    public Outcome of(Workplace workplace) throws Ended, IOException, InterruptedException {
+    public RunResult of(Workplace workplace) throws EndedTooEarly, IOException, InterruptedException {
         Duration patience = whole.orElse(UNKNOWN).dividedBy(4L << attempt);
         String command = workplace.command(options);
         long start = System.nanoTime();
-        Life life = workplace.first(options);
+        BenchJob job = workplace.first(options);
         try {
-            life.busy(cell.ranks());
-            life.goOn(patience.minusNanos(System.nanoTime() - start)); // nothing, when it took longer until it was busy
-            String id = life.checkpoint();
-            life.kill();
-            life.close();
-            life = workplace.later(2, id, options);
-            long restart = life.awaitRunning();
-            List<String> printed = life.awaitEnd();
+            job.busy(cell.ranks());
+            job.goOn(patience.minusNanos(System.nanoTime() - start)); // nothing, when it took longer until it was busy
+            String id = job.checkpoint();
+            job.kill();
+            job.close();
+            job = workplace.later(2, id, options);
+            long restart = job.awaitRunning();
+            List<String> printed = job.awaitEnd();
             long ns = System.nanoTime() - start;
-            List<Row> rows = new ArrayList<>(Checkpoints.rows(workplace));
-            rows.add(Checkpoints.restart(workplace, id, restart));
-            return new Outcome(ns, printed, null, rows, command + "; udckpt checkpoint; kill -9; udckpt restart");
-        } catch (DemoFailure failure) {
-            return new Outcome(System.nanoTime() - start, List.of(), failure.getMessage(), List.of(), command);
+            List<Row> rows = new ArrayList<>(CheckpointRows.rows(workplace));
+            rows.add(CheckpointRows.restart(workplace, id, restart));
+            return new RunResult(ns, printed, null, rows, command + "; udckpt checkpoint; kill -9; udckpt restart");
+        } catch (BenchFailure failure) {
+            return new RunResult(System.nanoTime() - start, List.of(), failure.getMessage(), List.of(), command);
         } finally {
-            life.close();
+            job.close();
         }
     }
 }

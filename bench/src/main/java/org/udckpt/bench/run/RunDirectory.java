@@ -6,16 +6,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.udckpt.bench.life.Trees;
+import org.udckpt.bench.job.Trees;
 import org.udckpt.bench.measured.Row;
 import org.udckpt.bench.measured.RowFile;
 import org.udckpt.bench.measured.RowText;
-import org.udckpt.job.report.ExitCode;
-import org.udckpt.job.report.Failure;
+import org.udckpt.support.report.ExitCode;
+import org.udckpt.support.report.Failure;
 
 /**
- * Where a run's results go: {@code arguments}, {@code facts.arrow}, a file for each measurement that is finished, and at the end
- * {@code results.arrow} and {@code results.csv}. A run that was interrupted goes on from the measurements that are there.
+ * Where a run's results go: {@code arguments}, {@code facts.arrow}, a file for each measurement that is finished, and
+ * at the end {@code results.arrow} and {@code results.csv}. A run that was interrupted goes on from the measurements
+ * that are there.
  */
 final class RunDirectory {
     private static final String ARGUMENTS = "arguments";
@@ -31,7 +32,8 @@ final class RunDirectory {
     /** @param arguments of the command, by which it can be resumed */
     static RunDirectory create(Path directory, List<String> arguments, List<Row> facts) throws IOException {
         if (Files.exists(directory.resolve(ARGUMENTS))) {
-            throw new Failure(ExitCode.USAGE, "there are results in " + directory + " already; --resume " + directory + " goes on with them, or choose another directory");
+            throw new Failure(ExitCode.USAGE, "there are results in " + directory + " already; --resume " + directory
+                    + " goes on with them, or choose another directory");
         }
         Files.createDirectories(directory.resolve(MEASUREMENTS));
         RowFile.write(directory.resolve(FACTS), facts);
@@ -41,7 +43,8 @@ final class RunDirectory {
 
     static RunDirectory resume(Path directory) throws IOException {
         if (!Files.exists(directory.resolve(ARGUMENTS))) {
-            throw new Failure(ExitCode.NOT_FOUND, "no run to be resumed in " + directory + "; it is the directory that 'udckpt bench run' has named");
+            throw new Failure(ExitCode.NOT_FOUND,
+                    "no run to be resumed in " + directory + "; it is the directory that 'udckpt bench run' has named");
         }
         return new RunDirectory(directory);
     }

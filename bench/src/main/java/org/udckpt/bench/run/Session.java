@@ -7,13 +7,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.udckpt.bench.life.Place;
-import org.udckpt.bench.life.Scratch;
-import org.udckpt.bench.life.SessionGroups;
+import org.udckpt.bench.job.BenchPaths;
+import org.udckpt.bench.job.ScratchDirectory;
+import org.udckpt.bench.job.SessionGroups;
 import org.udckpt.bench.measured.Row;
-import org.udckpt.job.report.ExitCode;
-import org.udckpt.job.report.Failure;
-import org.udckpt.job.report.Messages;
+import org.udckpt.support.report.ExitCode;
+import org.udckpt.support.report.Failure;
+import org.udckpt.support.report.Messages;
 
 /** Makes the measurements of a plan that are not made yet. */
 final class Session {
@@ -36,11 +36,15 @@ final class Session {
         this.device = device;
     }
 
-    /** Whether all runs that were measured had the right result, but for those whose native run had not, and those of the other checkpointer. */
+    /**
+     * Whether all runs that were measured had the right result, but for those whose native run had not, and those of
+     * the other checkpointer.
+     */
     boolean run() throws IOException, InterruptedException {
         SessionGroups.without();
         Files.createDirectories(directory.work());
-        Laboratory laboratory = new Laboratory(new Place(root, directory.work(), Scratch.create("udckpt-bench"), limit), device);
+        ExperimentRunner laboratory = new ExperimentRunner(
+                new BenchPaths(root, directory.work(), ScratchDirectory.create("udckpt-bench"), limit), device);
         List<Trial> trials = plan.trials();
         Progress progress = new Progress(trials);
         for (int i = 0; i < trials.size(); i++) {
@@ -52,8 +56,9 @@ final class Session {
                 progress.begin(i);
                 long start = System.nanoTime();
                 List<Row> rows = laboratory.measure(trial);
-                if (Scratch.isEnding()) {
-                    throw new Failure(ExitCode.BUSY, "interrupted; --resume " + directory.work().getParent() + " goes on");
+                if (ScratchDirectory.isEnding()) {
+                    throw new Failure(ExitCode.BUSY,
+                            "interrupted; --resume " + directory.work().getParent() + " goes on");
                 }
                 progress.end(i, rows, System.nanoTime() - start);
                 if (!trial.isWarmUp()) {
@@ -64,25 +69,31 @@ final class Session {
         List<Trial> kept = trials.stream().filter(trial -> !trial.isWarmUp()).toList();
         List<Trial> wrong = new ArrayList<>();
         for (Trial trial : kept) {
-            if (directory.finished(trial).orElseThrow().stream().anyMatch(row -> row instanceof Row.Run run && !run.right())) {
+            if (directory.finished(trial).orElseThrow().stream()
+                    .anyMatch(row -> row instanceof Row.Run run && !run.right())) {
                 wrong.add(trial);
             }
         }
         Path file = directory.collect(kept, wrong.isEmpty());
-        Messages.info("results: " + file + ", and as CSV beside it; 'udckpt bench report " + file.getParent() + "' makes a page of them");
+        Messages.info("results: " + file + ", and as CSV beside it; 'udckpt bench report " + file.getParent()
+                + "' makes a page of them");
         return wrong.stream().allMatch(trial -> isOfPeer(trial.mode()) || isWrongNatively(trial, wrong));
     }
 
     private static boolean isOfPeer(Mode mode) {
         return switch (mode) {
-            case Mode.Peer _, Mode.PeerRestarted _, Mode.PeerNative _ -> true;
-            case Mode.Native _, Mode.Preloaded _, Mode.Every _, Mode.Restarted _ -> false;
+            case Mode.Peer _,Mode.PeerRestarted _,Mode.PeerNative _ -> true;
+            case Mode.Native _,Mode.Preloaded _,Mode.Every _,Mode.Restarted _ -> false;
         };
     }
 
-    /** Then it is not the library's fault. A native run that is wrong where no other is says nothing of the library either. */
+    /**
+     * Then it is not the library's fault. A native run that is wrong where no other is says nothing of the library
+     * either.
+     */
     private static boolean isWrongNatively(Trial trial, List<Trial> wrong) {
-        return wrong.stream().anyMatch(one -> one.mode() instanceof Mode.Native && one.cell().equals(trial.cell()) && one.repeat() == trial.repeat());
+        return wrong.stream().anyMatch(one -> one.mode() instanceof Mode.Native && one.cell().equals(trial.cell())
+                && one.repeat() == trial.repeat());
     }
 
     /** A warm-up is needed where something of its cell is still to be measured. */

@@ -1,11 +1,12 @@
 package org.udckpt.bench.run;
 
-import org.udckpt.bench.life.Cell;
+import org.udckpt.bench.job.Cell;
 
 /**
  * One measurement that is to be made.
  *
- * @param repeat from 1 on; those of a cell with the same number are a pair. 0, -1 and so on: warm-ups, of which nothing is kept
+ * @param repeat from 1 on; those of a cell with the same number are a pair. 0, -1 and so on: warm-ups, of which nothing
+ *     is kept
  */
 record Trial(Cell cell, Mode mode, int repeat) {
 
@@ -20,7 +21,8 @@ record Trial(Cell cell, Mode mode, int repeat) {
 
     /** For people. */
     String title() {
-        return "%s, %d ranks, %s, %s, %s%s".formatted(cell.workload().name(), cell.ranks(), cell.launcher().word(), cell.transport().word(), mode.word(),
+        return "%s, %d ranks, %s, %s, %s%s".formatted(cell.workload().name(), cell.ranks(), cell.launcher().word(),
+                cell.transport().word(), mode.word(),
                 isWarmUp() ? ", warm-up" : ", repeat " + repeat);
     }
 }

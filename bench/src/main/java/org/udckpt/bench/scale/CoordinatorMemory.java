@@ -11,27 +11,28 @@ import java.util.BitSet;
 import java.util.List;
 import org.udckpt.address.AddressBatch;
 import org.udckpt.address.Endpoint;
-import org.udckpt.job.coordinator.Budgets;
-import org.udckpt.job.coordinator.NodePart;
-import org.udckpt.job.exchange.AddressShelf;
-import org.udckpt.job.exchange.Exchange;
-import org.udckpt.job.exchange.Shelf;
-import org.udckpt.job.tree.Links;
-import org.udckpt.job.tree.MalformedMessage;
-import org.udckpt.job.tree.Timing;
-import org.udckpt.job.tree.Tree;
+import org.udckpt.coordination.lookup.AddressCache;
+import org.udckpt.coordination.lookup.TableCache;
+import org.udckpt.coordination.lookup.TableResolver;
+import org.udckpt.coordination.protocol.Budgets;
+import org.udckpt.coordination.protocol.NodeProtocol;
+import org.udckpt.coordination.tree.MalformedMessage;
+import org.udckpt.coordination.tree.Timing;
+import org.udckpt.coordination.tree.Tree;
+import org.udckpt.coordination.tree.TreeTransport;
 
 /**
- * The memory of the root in the exchange of a large job, in a JVM of its own: the real root, told by its children what the subtrees of such a job
- * would tell, and nobody acknowledges its answers, so that it keeps them all. Arguments: ranks, ranks of a node, queue pairs of a rank, fan-out,
- * directory in memory. Prints {@code name value} lines, in bytes where it is memory; what the children take in the same JVM is counted too.
+ * The memory of the root in the exchange of a large job, in a JVM of its own: the real root, told by its children what
+ * the subtrees of such a job would tell, and nobody acknowledges its answers, so that it keeps them all. Arguments:
+ * ranks, ranks of a node, queue pairs of a rank, fan-out, directory in memory. Prints {@code name value} lines, in
+ * bytes where it is memory; what the children take in the same JVM is counted too.
  */
 final class CoordinatorMemory {
     private final Pattern pattern;
     private final Tree whole;
-    private final NodePart root;
-    private final AddressShelf shelf;
-    private final Exchange exchange;
+    private final NodeProtocol root;
+    private final AddressCache cache;
+    private final TableResolver exchange;
     private final Tree top;
     private final int[] sides;
     private int answered;
@@ -42,13 +43,15 @@ final class CoordinatorMemory {
         sides = pattern.sides();
         whole = new Tree(pattern.nodes(), fanOut);
         top = new Tree(1 + whole.endOfChildren(0) - whole.firstChild(0), fanOut);
-        root = new NodePart(0, 1, top, Timing.USUAL, Budgets.USUAL, (_, message) -> answers += message.length, new NoRanks(), new NoJob(), 0);
-        shelf = new AddressShelf(directory.resolve("root"), 1024, 1);
-        exchange = root.addresses(shelf, new Counting());
+        root = new NodeProtocol(0, 1, top, Timing.USUAL, Budgets.USUAL, (_, message) -> answers += message.length,
+                new IdleRanks(), new NoJob(), 0);
+        cache = new AddressCache(directory.resolve("root"), 1024, 1);
+        exchange = root.addresses(cache, new Counting());
     }
 
     public static void main(String[] arguments) throws IOException {
-        Pattern pattern = new Pattern(Integer.parseInt(arguments[0]), Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
+        Pattern pattern = new Pattern(Integer.parseInt(arguments[0]), Integer.parseInt(arguments[1]),
+                Integer.parseInt(arguments[2]));
         new CoordinatorMemory(pattern, Integer.parseInt(arguments[3]), Path.of(arguments[4])).run();
     }
 
@@ -57,33 +60,36 @@ final class CoordinatorMemory {
             say(child);
         }
         say(exchange, List.of(0), false);
-        long waiting = exchange.waitingBytes() + root.member().waitingBytes();
-        if (answered != 1 || shelf.count() != (long) pattern.ranks() * pattern.pairs()) {
-            throw new IllegalStateException("the root has " + shelf.count() + " endpoints, and has answered itself " + answered + " times");
+        long waiting = exchange.waitingBytes() + root.treeNode().waitingBytes();
+        if (answered != 1 || cache.count() != (long) pattern.ranks() * pattern.pairs()) {
+            throw new IllegalStateException(
+                    "the root has " + cache.count() + " endpoints, and has answered itself " + answered + " times");
         }
-        System.out.println("endpoints " + shelf.count());
+        System.out.println("endpoints " + cache.count());
         System.out.println("answers " + answers);
         System.out.println("kept " + waiting);
-        System.out.println("heap " + ManagementFactory.getMemoryPoolMXBeans().stream().filter(pool -> pool.getType() == MemoryType.HEAP)
+        System.out.println("heap " + ManagementFactory.getMemoryPoolMXBeans().stream()
+                .filter(pool -> pool.getType() == MemoryType.HEAP)
                 .map(MemoryPoolMXBean::getPeakUsage).mapToLong(java.lang.management.MemoryUsage::getUsed).sum());
         System.out.println("resident " + resident());
-        shelf.close();
+        cache.close();
     }
 
     /** What a child and all below it have and need. */
     private void say(int child) {
-        Links links = (to, message) -> {
+        TreeTransport links = (to, message) -> {
             try {
-                root.member().onMessage(child, message, 0);
+                root.treeNode().onMessage(child, message, 0);
             } catch (MalformedMessage e) {
                 throw new IllegalStateException("the root refuses what its child says", e);
             }
         };
-        NodePart part = new NodePart(child, 1, top, Timing.USUAL, Budgets.USUAL, links, new NoRanks(), null, 0);
+        NodeProtocol part =
+                new NodeProtocol(child, 1, top, Timing.USUAL, Budgets.USUAL, links, new IdleRanks(), null, 0);
         say(part.addresses(new Nothing(), new Counting()), below(whole.firstChild(0) + child - 1), true);
     }
 
-    private void say(Exchange by, List<Integer> nodes, boolean withRest) {
+    private void say(TableResolver by, List<Integer> nodes, boolean withRest) {
         List<Endpoint> endpoints = new ArrayList<>();
         BitSet own = new BitSet(pattern.ranks());
         BitSet wanted = new BitSet(pattern.ranks());
@@ -100,15 +106,18 @@ final class CoordinatorMemory {
         }
         by.register(AddressBatch.endpoints(endpoints), 0);
         wanted.andNot(own);
-        by.ask(wanted.stream().mapToObj(rank -> rank).flatMapToLong(rank -> java.util.stream.IntStream.range(0, pattern.pairs())
-                .mapToLong(pair -> pattern.virtual(rank, pair).key())).toArray(), 0);
+        by.ask(wanted.stream().mapToObj(rank -> rank)
+                .flatMapToLong(rank -> java.util.stream.IntStream.range(0, pattern.pairs())
+                        .mapToLong(pair -> pattern.virtual(rank, pair).key()))
+                .toArray(), 0);
         by.complete(0);
     }
 
     /** A node of the whole tree and all below it. */
     private List<Integer> below(int top) {
         List<Integer> nodes = new ArrayList<>();
-        for (int first = top, end = top + 1; first < end; first = whole.firstChild(first), end = whole.endOfChildren(end - 1)) {
+        for (int first = top, end = top + 1; first < end;
+                first = whole.firstChild(first), end = whole.endOfChildren(end - 1)) {
             for (int node = first; node < end; node++) {
                 nodes.add(node);
             }
@@ -117,13 +126,14 @@ final class CoordinatorMemory {
     }
 
     private static long resident() throws IOException {
-        String line = Files.readAllLines(Path.of("/proc/self/status")).stream().filter(text -> text.startsWith("VmHWM:")).findFirst().orElseThrow();
+        String line = Files.readAllLines(Path.of("/proc/self/status")).stream()
+                .filter(text -> text.startsWith("VmHWM:")).findFirst().orElseThrow();
         return 1024 * Long.parseLong(line.replaceAll("[^0-9]", ""));
     }
 
-    private final class Counting implements Exchange.Local {
+    private final class Counting implements TableResolver.Local {
         @Override
-        public void begin(long now) { }
+        public void begin(long now) {}
 
         @Override
         public void refused(String why, long now) {
@@ -140,7 +150,7 @@ final class CoordinatorMemory {
     }
 
     /** A child's table, of which only its messages matter here. */
-    private static final class Nothing implements Shelf {
+    private static final class Nothing implements TableCache {
         @Override
         public long[] add(byte[] entries) {
             return new long[0];

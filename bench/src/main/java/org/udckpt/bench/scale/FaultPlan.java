@@ -4,20 +4,23 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
-import org.udckpt.job.coordinator.Op;
+import org.udckpt.coordination.protocol.Op;
 
 /** What goes wrong in one run, drawn from its seed. */
 final class FaultPlan implements Faults {
-    enum Kind { KILL, PAUSE, PARTITION, FAIL, HANG }
+    enum Kind {
+        KILL, PAUSE, PARTITION, FAIL, HANG
+    }
 
     /**
      * One thing that goes wrong.
      *
-     * @param trigger    the phase whose beginning at {@code witness} brings it about; null: {@code delay} after the run's begin
+     * @param trigger the phase whose beginning at {@code witness} brings it about; null: {@code delay} after the run's
+     *     begin
      * @param checkpoint the run's first, second ... whose phase it is
-     * @param delay      and then so many nanoseconds
-     * @param node       to which it happens; for PARTITION one of those that are cut off
-     * @param lasts      nanoseconds
+     * @param delay and then so many nanoseconds
+     * @param node to which it happens; for PARTITION one of those that are cut off
+     * @param lasts nanoseconds
      */
     record Fault(Kind kind, Op trigger, int checkpoint, int witness, long delay, int node, long lasts) {}
 
@@ -42,9 +45,11 @@ final class FaultPlan implements Faults {
         for (int i = 0; i < count; i++) {
             Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
             Op trigger = random.nextInt(4) == 0 ? null : Op.values()[random.nextInt(Op.OPEN.ordinal() + 1)];
-            long delay = trigger == null ? random.nextLong(span) : random.nextInt(3) == 0 ? 0 : random.nextLong(lease / 20);
+            long delay =
+                    trigger == null ? random.nextLong(span) : random.nextInt(3) == 0 ? 0 : random.nextLong(lease / 20);
             int node = random.nextInt(4) == 0 ? 0 : random.nextInt(nodes);
-            faults.add(new Fault(kind, trigger, 1 + random.nextInt(3), random.nextInt(nodes), delay, node, random.nextLong(4 * lease)));
+            faults.add(new Fault(kind, trigger, 1 + random.nextInt(3), random.nextInt(nodes), delay, node,
+                    random.nextLong(4 * lease)));
         }
     }
 
@@ -79,7 +84,7 @@ final class FaultPlan implements Faults {
         if (now < islandUntil && island.get(from) != island.get(to) || random.nextDouble() < loss) {
             return new long[0];
         }
-        return random.nextDouble() < twice ? new long[] {delay(), delay()} : new long[] {delay()};
+        return random.nextDouble() < twice ? new long[]{delay(), delay()} : new long[]{delay()};
     }
 
     private long delay() {

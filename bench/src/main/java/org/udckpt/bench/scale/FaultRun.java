@@ -6,20 +6,23 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.udckpt.job.coordinator.Budgets;
-import org.udckpt.job.coordinator.NodePart;
-import org.udckpt.job.coordinator.Op;
-import org.udckpt.job.coordinator.Outcome;
-import org.udckpt.job.coordinator.Owner;
-import org.udckpt.job.coordinator.Request;
-import org.udckpt.job.exchange.Exchange;
-import org.udckpt.job.exchange.KeyShelf;
-import org.udckpt.job.exchange.Totals;
-import org.udckpt.job.tree.Tally;
-import org.udckpt.job.tree.Timing;
-import org.udckpt.job.tree.Tree;
+import org.udckpt.coordination.lookup.KeyCache;
+import org.udckpt.coordination.lookup.TableResolver;
+import org.udckpt.coordination.lookup.Totals;
+import org.udckpt.coordination.protocol.Budgets;
+import org.udckpt.coordination.protocol.CheckpointOutcome;
+import org.udckpt.coordination.protocol.CoordinatorListener;
+import org.udckpt.coordination.protocol.NodeProtocol;
+import org.udckpt.coordination.protocol.Op;
+import org.udckpt.coordination.protocol.Request;
+import org.udckpt.coordination.tree.CallResult;
+import org.udckpt.coordination.tree.Timing;
+import org.udckpt.coordination.tree.Tree;
 
-/** A restart's exchange of tables, in half of the runs, and some checkpoints of a small job in which things go wrong, all of it drawn from one seed. */
+/**
+ * A restart's exchange of tables, in half of the runs, and some checkpoints of a small job in which things go wrong,
+ * all of it drawn from one seed.
+ */
 public final class FaultRun {
     private static final long MS = 1_000_000;
     private static final Timing TIMING = new Timing(100 * MS, 300 * MS, 400 * MS);
@@ -67,7 +70,8 @@ public final class FaultRun {
         exchanges = random.nextBoolean();
         // A pause may come on top; twice, when one follows another.
         budgets = budgets(tree.depth());
-        bound = budgets.suspend() + budgets.drain() + budgets.snapshot() + budgets.resume() + (tree.depth() + 2L) * (TIMING.lease() + TIMING.beat()) + 12 * TIMING.lease();
+        bound = budgets.suspend() + budgets.drain() + budgets.snapshot() + budgets.resume()
+                + (tree.depth() + 2L) * (TIMING.lease() + TIMING.heartbeat()) + 12 * TIMING.lease();
         ledger = new Ledger(world, bound);
         sent = new long[nodes];
         received = new long[nodes];
@@ -76,11 +80,15 @@ public final class FaultRun {
         hanging = new boolean[nodes];
     }
 
-    /** Short, for faults to come in time. Each level of the tree answers a beat before the one above it has to: what is left at the leaves is the nodes' own. */
+    /**
+     * Short, for faults to come in time. Each level of the tree answers a heartbeat before the one above it has to:
+     * what is left at the leaves is the nodes' own.
+     */
     private static Budgets budgets(int depth) {
-        long levels = depth * TIMING.beat();
+        long levels = depth * TIMING.heartbeat();
         long usual = Math.max(400 * MS, 100 * MS + levels);
-        return new Budgets(usual, usual, usual, usual, Math.max(600 * MS, 250 * MS + levels), Math.max(500 * MS, usual), usual, usual);
+        return new Budgets(usual, usual, usual, usual, Math.max(600 * MS, 250 * MS + levels), Math.max(500 * MS, usual),
+                usual, usual);
     }
 
     /** How many checkpoints were committed. */
@@ -101,10 +109,17 @@ public final class FaultRun {
     public void run() {
         for (int node = 0; node < tree.nodes(); node++) {
             int self = node;
-            world.events().at(random.nextLong(TIMING.beat()), () -> start(self));
+            world.events().at(random.nextLong(TIMING.heartbeat()), () -> start(self));
         }
         world.afterEvent(ledger::check);
-        world.events().at(TIMING.start(), () -> world.later(0, 0, exchanges ? () -> world.node(0).coordinator().start(world.now(), Op.FILES, Op.START, Op.EXCHANGE, Op.CONNECT, Op.OPEN) : this::checkpoint));
+        world.events()
+                .at(TIMING.start(),
+                        () -> world
+                                .later(0, 0,
+                                        exchanges
+                                                ? () -> world.node(0).coordinator().start(world.now(), Op.FILES,
+                                                        Op.START, Op.EXCHANGE, Op.CONNECT, Op.OPEN)
+                                                : this::checkpoint));
         for (FaultPlan.Fault fault : plan.faults()) {
             if (fault.trigger() == null) {
                 world.events().at(TIMING.start() + fault.delay(), () -> happens(fault));
@@ -113,7 +128,8 @@ public final class FaultRun {
         if (reliable) {
             world.events().at(0, this::traffic);
         }
-        long rest = (tree.depth() + 2L) * (TIMING.lease() + TIMING.beat()) + budgets.settle() + HANG + (plan.loses() ? REPEATED : 0);
+        long rest = (tree.depth() + 2L) * (TIMING.lease() + TIMING.heartbeat()) + budgets.settle() + HANG
+                + (plan.loses() ? REPEATED : 0);
         while (world.now() < Math.max(Math.max(TIMING.start() + SPAN, lastFault), ledger.lastEvent()) + rest) {
             world.events().runUntil(world.now() + TIMING.lease());
         }
@@ -129,17 +145,22 @@ public final class FaultRun {
         if (world.isDead(0)) {
             return;
         }
-        List<Integer> telling = IntStream.range(0, tree.nodes()).filter(node -> !world.isDead(node) && !world.node(node).member().isOver()).boxed().toList();
+        List<Integer> telling = IntStream.range(0, tree.nodes())
+                .filter(node -> !world.isDead(node) && !world.node(node).treeNode().isOver()).boxed().toList();
         for (int round = 0; round <= tree.depth(); round++) {
-            telling.forEach(node -> world.later(node, 0, () -> totals[node].tell(new Totals.Counts(0, new long[0], new long[] {1}), world.now())));
-            world.events().runUntil(world.now() + TIMING.beat());
+            telling.forEach(node -> world.later(node, 0,
+                    () -> totals[node].tell(new Totals.Counts(0, new long[0], new long[]{1}), world.now())));
+            world.events().runUntil(world.now() + TIMING.heartbeat());
         }
         if (counted.lasting()[0] != telling.size()) {
-            throw new Ledger.Violation(counted.lasting()[0] + " nodes are counted at the root, and " + telling.size() + " have a way to it");
+            throw new Ledger.Violation(counted.lasting()[0] + " nodes are counted at the root, and " + telling.size()
+                    + " have a way to it");
         }
     }
 
-    /** Nothing goes wrong any more: one of the next checkpoints is committed, or the owner knows that a node is lost. */
+    /**
+     * Nothing goes wrong any more: one of the next checkpoints is committed, or the owner knows that a node is lost.
+     */
     private void succeedsAgain(long rest) {
         quiet = true;
         plan.end(); // with slow links a phase of several rounds may take longer than its short budget, again and again
@@ -162,11 +183,13 @@ public final class FaultRun {
 
     @Override
     public String toString() {
-        return tree + (reliable ? ", reliable connections, " : ", datagrams, ") + (endsOnLoss ? "ends" : "goes on") + " after a loss; " + plan;
+        return tree + (reliable ? ", reliable connections, " : ", datagrams, ") + (endsOnLoss ? "ends" : "goes on")
+                + " after a loss; " + plan;
     }
 
     private void start(int self) {
-        NodePart part = new NodePart(self, 1, tree, TIMING, budgets, world.links(self), new SimulatedRanks(self, world, new Behaviour()), self == 0 ? new Job() : null, world.now());
+        NodeProtocol part = new NodeProtocol(self, 1, tree, TIMING, budgets, world.links(self),
+                new SimulatedRanks(self, world, new Behaviour()), self == 0 ? new Job() : null, world.now());
         new Peers(self, part);
         totals[self] = part.totals(Totals.Counts.none(0, 1), all -> counted = all);
         world.start(self, part);
@@ -218,18 +241,21 @@ public final class FaultRun {
         }
     }
 
-    /** What one node's ranks have and need in an exchange: a pair each, and those of some others. Texts in place of addresses, whose tables would be large. */
-    private final class Peers implements Exchange.Local {
+    /**
+     * What one node's ranks have and need in an exchange: a pair each, and those of some others. Texts in place of
+     * addresses, whose tables would be large.
+     */
+    private final class Peers implements TableResolver.Local {
         private final int node;
-        private final NodePart part;
-        private final KeyShelf shelf = new KeyShelf("PMI key");
-        private final Exchange exchange;
+        private final NodeProtocol part;
+        private final KeyCache cache = new KeyCache("PMI key");
+        private final TableResolver exchange;
         private final List<String> wanted;
 
-        Peers(int node, NodePart part) {
+        Peers(int node, NodeProtocol part) {
             this.node = node;
             this.part = part;
-            exchange = part.addresses(shelf, this);
+            exchange = part.addresses(cache, this);
             wanted = random.ints(random.nextInt(4), 0, tree.nodes()).mapToObj(peer -> "rank " + peer).toList();
         }
 
@@ -237,8 +263,9 @@ public final class FaultRun {
         public void begin(long now) {
             bringsAbout(node, new Request(Op.EXCHANGE, 0, 0));
             world.later(node, random.nextLong(20 * MS), () -> {
-                KeyShelf.entries(Map.of("rank " + node, "place of rank " + node)).forEach(entries -> exchange.register(entries, world.now()));
-                exchange.ask(wanted.stream().mapToLong(KeyShelf::number).toArray(), world.now());
+                KeyCache.entries(Map.of("rank " + node, "place of rank " + node))
+                        .forEach(entries -> exchange.register(entries, world.now()));
+                exchange.ask(wanted.stream().mapToLong(KeyCache::number).toArray(), world.now());
                 exchange.complete(world.now());
             });
         }
@@ -251,8 +278,8 @@ public final class FaultRun {
         @Override
         public void answered(int number, long[] absent, long now) {
             for (String peer : wanted) {
-                if (shelf.get(peer) != null && !shelf.get(peer).equals("place of " + peer)) {
-                    throw new Ledger.Violation("node " + node + " has '" + shelf.get(peer) + "' for " + peer);
+                if (cache.get(peer) != null && !cache.get(peer).equals("place of " + peer)) {
+                    throw new Ledger.Violation("node " + node + " has '" + cache.get(peer) + "' for " + peer);
                 }
             }
             part.exchanged(absent.length == 0 ? null : absent.length + " peers are known to nobody", now);
@@ -287,11 +314,11 @@ public final class FaultRun {
 
         @Override
         public long[] counts(int node) {
-            return new long[] {sent[node], received[node]};
+            return new long[]{sent[node], received[node]};
         }
     }
 
-    private final class Job implements Owner {
+    private final class Job implements CoordinatorListener {
         @Override
         public void commit(long checkpoint, long now) {
             boolean fails = !quiet && random.nextInt(10) == 0;
@@ -299,12 +326,13 @@ public final class FaultRun {
                 if (!fails) {
                     ledger.committed(checkpoint);
                 }
-                world.later(0, random.nextLong(5 * MS), () -> world.node(0).coordinator().manifest(checkpoint, fails ? "the disk is full" : null, world.now()));
+                world.later(0, random.nextLong(5 * MS), () -> world.node(0).coordinator().manifest(checkpoint,
+                        fails ? "the disk is full" : null, world.now()));
             });
         }
 
         @Override
-        public void ended(Outcome outcome, long now) {
+        public void ended(CheckpointOutcome outcome, long now) {
             ledger.outcome(outcome);
             lastWhy = outcome.why();
             if (outcome.committed()) {
@@ -318,16 +346,17 @@ public final class FaultRun {
         }
 
         @Override
-        public void started(Tally tally, long now) {
+        public void started(CallResult tally, long now) {
             exchanged = tally.failure() == null;
             if (exchanged && tally.nodes() != tree.nodes()) {
-                throw new Ledger.Violation("the exchange ended well with " + tally.nodes() + " of " + tree.nodes() + " nodes");
+                throw new Ledger.Violation(
+                        "the exchange ended well with " + tally.nodes() + " of " + tree.nodes() + " nodes");
             }
             checkpoint();
         }
 
         @Override
-        public void jobEnded(Tally tally, long now) {}
+        public void jobEnded(CallResult tally, long now) {}
 
         @Override
         public void lost(int node, long now) {

@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.udckpt.job.coordinator.Op;
-import org.udckpt.job.coordinator.Outcome;
-import org.udckpt.job.coordinator.Request;
+import org.udckpt.coordination.protocol.CheckpointOutcome;
+import org.udckpt.coordination.protocol.Op;
+import org.udckpt.coordination.protocol.Request;
 
 /**
- * What really happened to ranks and parts, as an onlooker sees it who is everywhere at once, and what must hold of it at every moment. Whoever is
- * told something that must not be throws {@link Violation}.
+ * What really happened to ranks and parts, as an onlooker sees it who is everywhere at once, and what must hold of it
+ * at every moment. Whoever is told something that must not be throws {@link Violation}.
  */
 final class Ledger {
     /** Something that must never happen. */
@@ -22,7 +22,9 @@ final class Ledger {
         }
     }
 
-    private enum Part { NONE, WRITING, DURABLE, REMOVED }
+    private enum Part {
+        NONE, WRITING, DURABLE, REMOVED
+    }
 
     /** When each node did what for one checkpoint; -1: not. */
     private static final class History {
@@ -33,7 +35,7 @@ final class Ledger {
         final Part[] parts;
         int underWay; // messages of the job, while a copy was made
         boolean committed;
-        Outcome outcome;
+        CheckpointOutcome outcome;
 
         History(int nodes) {
             suspended = never(nodes);
@@ -101,7 +103,8 @@ final class Ledger {
         switch (request.op()) {
             case SUSPEND -> {
                 if (stoppedSince[node] >= 0 || ended[node]) {
-                    throw new Violation(request + " at node " + node + ", whose ranks " + (ended[node] ? "have ended" : "stand still already"));
+                    throw new Violation(request + " at node " + node + ", whose ranks "
+                            + (ended[node] ? "have ended" : "stand still already"));
                 }
                 stoppedSince[node] = now;
             }
@@ -116,7 +119,8 @@ final class Ledger {
                 }
                 history.parts[node] = Part.WRITING;
             }
-            case DRAIN, COMMIT, ABORT, FILES, START, EXCHANGE, CONNECT, OPEN, END -> { }
+            case DRAIN, COMMIT, ABORT, FILES, START, EXCHANGE, CONNECT, OPEN, END -> {
+            }
         }
     }
 
@@ -131,7 +135,8 @@ final class Ledger {
             case ABORT -> {
                 stoppedSince[node] = -1;
                 if (history.committed) {
-                    throw new Violation("node " + node + " has removed its part of checkpoint " + request.checkpoint() + ", which is committed");
+                    throw new Violation("node " + node + " has removed its part of checkpoint " + request.checkpoint()
+                            + ", which is committed");
                 }
                 history.parts[node] = Part.REMOVED;
             }
@@ -141,10 +146,12 @@ final class Ledger {
             }
             case COMMIT -> {
                 if (!history.committed) {
-                    throw new Violation("node " + node + " was told that checkpoint " + request.checkpoint() + " is committed");
+                    throw new Violation(
+                            "node " + node + " was told that checkpoint " + request.checkpoint() + " is committed");
                 }
             }
-            case DRAIN, FILES, START, EXCHANGE, CONNECT, OPEN -> { }
+            case DRAIN, FILES, START, EXCHANGE, CONNECT, OPEN -> {
+            }
         }
     }
 
@@ -157,29 +164,37 @@ final class Ledger {
         history.committed = true;
         lastCommitted = checkpoint;
         if (history.underWay != 0) {
-            throw new Violation("checkpoint " + checkpoint + " is committed, and " + history.underWay + " messages of the job were under way when it was taken");
+            throw new Violation("checkpoint " + checkpoint + " is committed, and " + history.underWay
+                    + " messages of the job were under way when it was taken");
         }
         long firstCopy = Long.MAX_VALUE;
         long lastCopy = 0;
         for (int node = 0; node < nodes; node++) {
             if (history.parts[node] != Part.DURABLE) {
-                throw new Violation("checkpoint " + checkpoint + " is committed, and the part of node " + node + " is " + history.parts[node]);
+                throw new Violation("checkpoint " + checkpoint + " is committed, and the part of node " + node + " is "
+                        + history.parts[node]);
             }
             firstCopy = Math.min(firstCopy, history.copying[node]);
             lastCopy = Math.max(lastCopy, history.copied[node]);
         }
         for (int node = 0; node < nodes; node++) {
-            if (history.suspended[node] < 0 || history.suspended[node] > firstCopy || history.released[node] < lastCopy) {
-                throw new Violation("checkpoint %d is no cut: node %d was suspended at %d and released at %d, copies were made from %d to %d"
-                        .formatted(checkpoint, node, history.suspended[node], history.released[node], firstCopy, lastCopy));
+            if (history.suspended[node] < 0 || history.suspended[node] > firstCopy
+                    || history.released[node] < lastCopy) {
+                throw new Violation(
+                        ("checkpoint %d is no cut: node %d was suspended at %d and released at %d, copies were made "
+                                + "from %d to %d")
+                                .formatted(checkpoint, node, history.suspended[node], history.released[node],
+                                        firstCopy,
+                                        lastCopy));
             }
         }
     }
 
-    void outcome(Outcome outcome) {
+    void outcome(CheckpointOutcome outcome) {
         History history = history(outcome.checkpoint());
         if (history.outcome != null || history.committed != outcome.committed()) {
-            throw new Violation("checkpoint " + outcome.checkpoint() + " ends as " + outcome + " after " + history.outcome + ", committed: " + history.committed);
+            throw new Violation("checkpoint " + outcome.checkpoint() + " ends as " + outcome + " after "
+                    + history.outcome + ", committed: " + history.committed);
         }
         history.outcome = outcome;
     }
@@ -187,11 +202,14 @@ final class Ledger {
     /** After everything that happens at a node. */
     void check(int node) {
         if (stoppedSince[node] >= 0 && !world.isDead(node) && world.now() - stoppedSince[node] > longestStop) {
-            throw new Violation("node " + node + " stands still for " + (world.now() - stoppedSince[node]) / 1_000_000 + " ms");
+            throw new Violation(
+                    "node " + node + " stands still for " + (world.now() - stoppedSince[node]) / 1_000_000 + " ms");
         }
     }
 
-    /** When nothing has gone wrong for long enough: nobody stands still, nobody waits, and no checkpoint is in between. */
+    /**
+     * When nothing has gone wrong for long enough: nobody stands still, nobody waits, and no checkpoint is in between.
+     */
     void atRest() {
         boolean rootLives = !world.isDead(0);
         if (rootLives && world.node(0).coordinator().isBusy()) {
@@ -208,7 +226,8 @@ final class Ledger {
             }
             for (int node = 0; node < nodes; node++) {
                 if (history.committed && history.parts[node] != Part.DURABLE) {
-                    throw new Violation("checkpoint " + number + " is committed, and the part of node " + node + " has become " + history.parts[node]);
+                    throw new Violation("checkpoint " + number + " is committed, and the part of node " + node
+                            + " has become " + history.parts[node]);
                 }
             }
         });
@@ -218,7 +237,7 @@ final class Ledger {
         if (stoppedSince[node] >= 0) {
             throw new Violation("node " + node + " stands still at the end");
         }
-        boolean over = world.node(node).member().isOver();
+        boolean over = world.node(node).treeNode().isOver();
         if (!rootLives && !over) {
             throw new Violation("node " + node + " has not noticed that there is no coordinator");
         }

@@ -1,12 +1,12 @@
 package org.udckpt.bench.scale;
 
 import java.util.Random;
-import org.udckpt.job.coordinator.Op;
-import org.udckpt.job.coordinator.Request;
+import org.udckpt.coordination.protocol.Op;
+import org.udckpt.coordination.protocol.Request;
 
 /**
- * How long nodes take for their own work when all goes well: around what one node takes (results/image.txt, results/restart.txt), with an exponential
- * spread, and one in a thousand five times as long.
+ * How long nodes take for their own work when all goes well: around what one node takes (results/image.txt,
+ * results/restart.txt), with an exponential spread, and one in a thousand five times as long.
  */
 final class LocalTimes implements SimulatedRanks.Behaviour {
     private static final double MS = 1e6;
@@ -48,7 +48,7 @@ final class LocalTimes implements SimulatedRanks.Behaviour {
     /** Reliable connections that have come to rest: the sums agree, and must do so twice. */
     @Override
     public long[] counts(int node) {
-        return new long[] {1000, 1000};
+        return new long[]{1000, 1000};
     }
 
     private long spread(double leastMs, double meanMoreMs) {

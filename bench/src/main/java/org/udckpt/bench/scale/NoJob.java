@@ -1,28 +1,28 @@
 package org.udckpt.bench.scale;
 
-import org.udckpt.job.coordinator.Outcome;
-import org.udckpt.job.coordinator.Owner;
-import org.udckpt.job.tree.Tally;
+import org.udckpt.coordination.protocol.CheckpointOutcome;
+import org.udckpt.coordination.protocol.CoordinatorListener;
+import org.udckpt.coordination.tree.CallResult;
 
 /** Of a coordinator that nobody asks for anything. */
-final class NoJob implements Owner {
+final class NoJob implements CoordinatorListener {
     @Override
     public void commit(long checkpoint, long now) {
         throw new IllegalStateException("checkpoint " + checkpoint + " was not asked for");
     }
 
     @Override
-    public void ended(Outcome outcome, long now) {
+    public void ended(CheckpointOutcome outcome, long now) {
         throw new IllegalStateException(outcome + " was not asked for");
     }
 
     @Override
-    public void started(Tally tally, long now) {
+    public void started(CallResult tally, long now) {
         throw new IllegalStateException("an exchange was not asked for");
     }
 
     @Override
-    public void jobEnded(Tally tally, long now) {
+    public void jobEnded(CallResult tally, long now) {
         throw new IllegalStateException("an end was not asked for");
     }
 

@@ -8,12 +8,13 @@ import org.udckpt.address.Gid;
 import org.udckpt.address.VerbsAddress;
 
 /**
- * Who talks to whom: ranks in a box of three dimensions, as near to a cube as their number allows, each with its 26 neighbours (the box is closed at its
- * ends) and, for collectives, with the ranks whose number differs in one bit. Each pair uses all queue pairs.
+ * Who talks to whom: ranks in a box of three dimensions, as near to a cube as their number allows, each with its 26
+ * neighbours (the box is closed at its ends) and, for collectives, with the ranks whose number differs in one bit. Each
+ * pair uses all queue pairs.
  *
- * @param ranks   of the job
+ * @param ranks of the job
  * @param perNode ranks of a node, at most
- * @param pairs   queue pairs of a rank
+ * @param pairs queue pairs of a rank
  */
 record Pattern(int ranks, int perNode, int pairs) {
     private static final int FIRST_QPN = 3000;
@@ -22,7 +23,8 @@ record Pattern(int ranks, int perNode, int pairs) {
 
     Pattern {
         if (ranks < 1 || perNode < 1 || pairs < 1) {
-            throw new IllegalArgumentException(ranks + " ranks, " + perNode + " a node, " + pairs + " queue pairs each");
+            throw new IllegalArgumentException(
+                    ranks + " ranks, " + perNode + " a node, " + pairs + " queue pairs each");
         }
     }
 
@@ -57,7 +59,8 @@ record Pattern(int ranks, int perNode, int pairs) {
         int y = rank / sides[2] % sides[1];
         int z = rank % sides[2];
         for (int step = 0; step < 27; step++) {
-            int other = (Math.floorMod(x + step / 9 - 1, sides[0]) * sides[1] + Math.floorMod(y + step / 3 % 3 - 1, sides[1])) * sides[2]
+            int other = (Math.floorMod(x + step / 9 - 1, sides[0]) * sides[1]
+                    + Math.floorMod(y + step / 3 % 3 - 1, sides[1])) * sides[2]
                     + Math.floorMod(z + step % 3 - 1, sides[2]);
             if (other != rank) {
                 each.accept(other);
@@ -78,7 +81,9 @@ record Pattern(int ranks, int perNode, int pairs) {
             partners(rank, sides, wanted::add);
         }
         wanted.subSet(firstRank(node), endOfRanks(node)).clear();
-        return wanted.stream().flatMapToLong(rank -> java.util.stream.LongStream.range(0, pairs).map(pair -> virtual(rank, (int) pair).key())).toArray();
+        return wanted.stream().flatMapToLong(
+                rank -> java.util.stream.LongStream.range(0, pairs).map(pair -> virtual(rank, (int) pair).key()))
+                .toArray();
     }
 
     /** A node's queue pairs: all nodes are others than before, and so are the numbers. */
@@ -87,7 +92,8 @@ record Pattern(int ranks, int perNode, int pairs) {
         List<Endpoint> endpoints = new ArrayList<>();
         for (int rank = firstRank(node); rank < endOfRanks(node); rank++) {
             for (int pair = 0; pair < pairs; pair++) {
-                endpoints.add(new Endpoint(rank, virtual(rank, pair), new VerbsAddress(lid, gid(lid), FIRST_QPN + 5 + 3 * ((rank - firstRank(node)) * pairs + pair))));
+                endpoints.add(new Endpoint(rank, virtual(rank, pair), new VerbsAddress(lid, gid(lid),
+                        FIRST_QPN + 5 + 3 * ((rank - firstRank(node)) * pairs + pair))));
             }
         }
         return endpoints;

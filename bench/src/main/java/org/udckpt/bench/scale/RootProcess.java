@@ -16,12 +16,16 @@ final class RootProcess {
     private RootProcess() {}
 
     /** @return what it prints, by name */
-    static Map<String, Long> measure(Pattern pattern, int fanOut, Path directory) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+    static Map<String, Long> measure(Pattern pattern, int fanOut, Path directory)
+            throws IOException, InterruptedException {
+        List<String> command =
+                new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(flag -> flag.startsWith("--") || flag.equals("-XX:+UseSerialGC")).forEach(command::add);
-        command.addAll(List.of(HEAP, "-cp", System.getProperty("java.class.path"), CoordinatorMemory.class.getName(), Integer.toString(pattern.ranks()),
-                Integer.toString(pattern.perNode()), Integer.toString(pattern.pairs()), Integer.toString(fanOut), directory.toString()));
+        command.addAll(List.of(HEAP, "-cp", System.getProperty("java.class.path"), CoordinatorMemory.class.getName(),
+                Integer.toString(pattern.ranks()),
+                Integer.toString(pattern.perNode()), Integer.toString(pattern.pairs()), Integer.toString(fanOut),
+                directory.toString()));
         Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         Map<String, Long> values = new HashMap<>();
         try (BufferedReader lines = process.inputReader()) {

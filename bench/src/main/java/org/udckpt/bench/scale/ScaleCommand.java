@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
-import org.udckpt.job.report.ExitCode;
-import org.udckpt.job.report.Messages;
+import org.udckpt.support.report.ExitCode;
+import org.udckpt.support.report.Messages;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -17,7 +17,8 @@ import picocli.CommandLine.Spec;
 
 /** {@code udckpt bench scale}. */
 @Command(name = "scale", mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = true,
-        description = "The coordination of a job of up to a million ranks: the code that agents run, over a network that is simulated. docs/internals/coordination.md has the model.")
+        description = "The coordination of a job of up to a million ranks: the code that agents run, over a network "
+                + "that is simulated. docs/internals/coordination.md has the model.")
 public final class ScaleCommand implements Callable<Integer> {
     private static final Path MEMORY = Path.of("/dev/shm");
     private static final java.util.regex.Pattern PAIR = java.util.regex.Pattern.compile("\\d{1,8}:\\d{1,8}");
@@ -28,15 +29,19 @@ public final class ScaleCommand implements Callable<Integer> {
 
     @Spec
     private CommandSpec spec;
-    @Option(names = "--ranks", paramLabel = "N:PER_NODE", split = ",", defaultValue = "32752:16,131072:16,1048576:32", description = "jobs, with tables and a checkpoint")
+    @Option(names = "--ranks", paramLabel = "N:PER_NODE", split = ",", defaultValue = "32752:16,131072:16,1048576:32",
+            description = "jobs, with tables and a checkpoint")
     private List<String> jobs;
-    @Option(names = "--growth", paramLabel = "FROM:TO", defaultValue = "7:16", description = "jobs of 2^FROM to 2^TO nodes besides, a checkpoint only (a subnet has no LIDs for more than 49,151), or none")
+    @Option(names = "--growth", paramLabel = "FROM:TO", defaultValue = "7:16",
+            description = "jobs of 2^FROM to 2^TO nodes besides, a checkpoint only (a subnet has no LIDs for more "
+                    + "than 49,151), or none")
     private String growth;
     @Option(names = "--fan-out", paramLabel = "N", defaultValue = "16", description = "nodes below a node of the tree")
     private int fanOut;
     @Option(names = "--seed", paramLabel = "S", defaultValue = "1", description = "of the nodes' own times")
     private long seed;
-    @Option(names = "--faults", paramLabel = "N", defaultValue = "0", description = "runs of small jobs in which things go wrong, from the seed on")
+    @Option(names = "--faults", paramLabel = "N", defaultValue = "0",
+            description = "runs of small jobs in which things go wrong, from the seed on")
     private int faults;
     @Option(names = "--results", paramLabel = "DIR", description = "write scale.md and scale.csv there")
     private Path results;
@@ -99,16 +104,19 @@ public final class ScaleCommand implements Callable<Integer> {
             committed += run.committed();
             aborted += run.aborted();
         }
-        System.out.printf("seeds %d to %d: %d checkpoints committed, %d aborted, nothing that must not be%n", seed, seed + faults - 1, committed, aborted);
+        System.out.printf("seeds %d to %d: %d checkpoints committed, %d aborted, nothing that must not be%n", seed,
+                seed + faults - 1, committed, aborted);
         return ExitCode.DONE.value();
     }
 
     private List<Integer> growing() {
         List<Integer> nodes = new ArrayList<>();
         if (!growth.equals("none")) {
-            int[] range = pair("--growth", growth, "FROM:TO of 0 to " + MOST_POWER + " (7:16: jobs of 128 to 65536 nodes), or none");
+            int[] range = pair("--growth", growth,
+                    "FROM:TO of 0 to " + MOST_POWER + " (7:16: jobs of 128 to 65536 nodes), or none");
             if (range[0] > range[1] || range[1] > MOST_POWER) {
-                throw bad("--growth " + growth + ": give FROM:TO of 0 to " + MOST_POWER + ", the smaller one first, or none");
+                throw bad("--growth " + growth + ": give FROM:TO of 0 to " + MOST_POWER
+                        + ", the smaller one first, or none");
             }
             for (int power = range[0]; power <= range[1]; power++) {
                 nodes.add(1 << power);

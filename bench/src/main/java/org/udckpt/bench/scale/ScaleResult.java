@@ -1,9 +1,9 @@
 package org.udckpt.bench.scale;
 
 import java.util.List;
-import org.udckpt.job.coordinator.Op;
-import org.udckpt.job.coordinator.Outcome;
-import org.udckpt.job.tree.Tree;
+import org.udckpt.coordination.protocol.CheckpointOutcome;
+import org.udckpt.coordination.protocol.Op;
+import org.udckpt.coordination.tree.Tree;
 
 /**
  * What one run came to.
@@ -11,7 +11,8 @@ import org.udckpt.job.tree.Tree;
  * @param exchange   null where none was made
  * @param checkpoint all phases
  */
-record ScaleResult(Pattern pattern, NetworkModel network, Tree tree, Step exchange, Step checkpoint, Outcome outcome) {
+record ScaleResult(Pattern pattern, NetworkModel network, Tree tree, Step exchange, Step checkpoint,
+        CheckpointOutcome outcome) {
     private static final List<Op> STANDING = List.of(Op.SUSPEND, Op.DRAIN, Op.SNAPSHOT);
 
     /**
@@ -24,19 +25,21 @@ record ScaleResult(Pattern pattern, NetworkModel network, Tree tree, Step exchan
      * @param largestQueue the most bytes that waited at one node
      */
     record Step(long nanos, long mostBytes, long medianBytes, long longestQueue, long largestQueue) {
-        static Step of(long nanos, Traffic traffic) {
+        static Step of(long nanos, NodeTraffic traffic) {
             return new Step(nanos, traffic.most(), traffic.median(), traffic.longestQueue(), traffic.largestQueue());
         }
     }
 
     /** Nanoseconds of one phase on top of its slowest node; rounds are added up. */
     long coordination(Op op) {
-        return outcome.calls().stream().filter(call -> call.request().op() == op).mapToLong(Outcome.CallTime::coordination).sum();
+        return outcome.calls().stream().filter(call -> call.request().op() == op)
+                .mapToLong(CheckpointOutcome.CallTime::coordination).sum();
     }
 
     /** Nanoseconds of one phase's slowest node; rounds are added up. */
     long slowest(Op op) {
-        return outcome.calls().stream().filter(call -> call.request().op() == op).mapToLong(call -> call.tally().longest()).sum();
+        return outcome.calls().stream().filter(call -> call.request().op() == op)
+                .mapToLong(call -> call.tally().longest()).sum();
     }
 
     /** Of suspend, drain and snapshot together. */

@@ -8,18 +8,18 @@ import java.util.List;
 import java.util.Random;
 import org.udckpt.address.AddressBatch;
 import org.udckpt.address.Endpoint;
-import org.udckpt.job.coordinator.Budgets;
-import org.udckpt.job.coordinator.NodePart;
-import org.udckpt.job.coordinator.Op;
-import org.udckpt.job.coordinator.Outcome;
-import org.udckpt.job.coordinator.Owner;
-import org.udckpt.job.coordinator.Request;
-import org.udckpt.job.exchange.AddressShelf;
-import org.udckpt.job.exchange.Exchange;
-import org.udckpt.job.exchange.Shelf;
-import org.udckpt.job.tree.Tally;
-import org.udckpt.job.tree.Timing;
-import org.udckpt.job.tree.Tree;
+import org.udckpt.coordination.lookup.AddressCache;
+import org.udckpt.coordination.lookup.TableCache;
+import org.udckpt.coordination.lookup.TableResolver;
+import org.udckpt.coordination.protocol.Budgets;
+import org.udckpt.coordination.protocol.CheckpointOutcome;
+import org.udckpt.coordination.protocol.CoordinatorListener;
+import org.udckpt.coordination.protocol.NodeProtocol;
+import org.udckpt.coordination.protocol.Op;
+import org.udckpt.coordination.protocol.Request;
+import org.udckpt.coordination.tree.CallResult;
+import org.udckpt.coordination.tree.Timing;
+import org.udckpt.coordination.tree.Tree;
 
 /** A restart's exchange of tables, and then a checkpoint, of a job of one size in which nothing goes wrong. */
 final class ScaleRun implements AutoCloseable {
@@ -34,12 +34,12 @@ final class ScaleRun implements AutoCloseable {
     private final Path directory;
     private final Random random;
     private final World world;
-    private final List<AddressShelf> shelves = new ArrayList<>();
+    private final List<AddressCache> caches = new ArrayList<>();
     private final LocalTimes times;
     private final long[] rebuild;
     private long exchangeBegun;
     private ScaleResult.Step exchange;
-    private Outcome outcome;
+    private CheckpointOutcome outcome;
     private ScaleResult.Step checkpoint;
 
     /**
@@ -66,8 +66,8 @@ final class ScaleRun implements AutoCloseable {
         for (int node = 0; node < tree.nodes(); node++) {
             int self = node;
             rebuild[node] = times.rebuild();
-            // Agents do not start at one moment, nor do their beats come at one.
-            world.events().at(random.nextLong(Timing.USUAL.beat()), () -> start(self));
+            // Agents do not start at one moment, nor do their heartbeats come at one.
+            world.events().at(random.nextLong(Timing.USUAL.heartbeat()), () -> start(self));
         }
         world.events().runUntil(SETTLED);
         if (exchanges) {
@@ -91,35 +91,36 @@ final class ScaleRun implements AutoCloseable {
 
     @Override
     public void close() {
-        shelves.forEach(AddressShelf::close);
+        caches.forEach(AddressCache::close);
     }
 
     private void start(int self) {
-        NodePart part = new NodePart(self, 1, tree, Timing.USUAL, Budgets.USUAL, world.links(self), new SimulatedRanks(self, world, times), self == 0 ? new Job() : null, world.now());
+        NodeProtocol part = new NodeProtocol(self, 1, tree, Timing.USUAL, Budgets.USUAL, world.links(self),
+                new SimulatedRanks(self, world, times), self == 0 ? new Job() : null, world.now());
         if (exchanges) {
-            Shelf shelf;
+            TableCache cache;
             if (tree.firstChild(self) == tree.endOfChildren(self)) {
-                shelf = new LeafShelf();
+                cache = new LeafCache();
             } else {
-                AddressShelf table = new AddressShelf(directory.resolve("table-" + self), 1024, GENERATION);
-                shelves.add(table);
-                shelf = table;
+                AddressCache table = new AddressCache(directory.resolve("table-" + self), 1024, GENERATION);
+                caches.add(table);
+                cache = table;
             }
-            Ends ends = new Ends(self, shelf);
-            ends.exchange = part.addresses(shelf, ends);
+            Ends ends = new Ends(self, cache);
+            ends.exchange = part.addresses(cache, ends);
         }
         world.start(self, part);
     }
 
     /** One node's ranks in an exchange. */
-    private final class Ends implements Exchange.Local {
+    private final class Ends implements TableResolver.Local {
         private final int node;
-        private final Shelf shelf;
-        private Exchange exchange;
+        private final TableCache cache;
+        private TableResolver exchange;
 
-        Ends(int node, Shelf shelf) {
+        Ends(int node, TableCache cache) {
             this.node = node;
-            this.shelf = shelf;
+            this.cache = cache;
         }
 
         @Override
@@ -139,7 +140,8 @@ final class ScaleRun implements AutoCloseable {
         @Override
         public void answered(int number, long[] absent, long now) {
             check();
-            world.node(node).exchanged(absent.length == 0 ? null : absent.length + " addresses are known to nobody", now);
+            world.node(node).exchanged(absent.length == 0 ? null : absent.length + " addresses are known to nobody",
+                    now);
         }
 
         /** That what came is what the peers have registered. In large jobs at some of the nodes. */
@@ -149,18 +151,20 @@ final class ScaleRun implements AutoCloseable {
             }
             long[] keys = pattern.keys(node);
             long[] real = new long[keys.length];
-            if (shelf instanceof LeafShelf leaf) {
+            if (cache instanceof LeafCache leaf) {
                 Arrays.setAll(real, i -> leaf.real(keys[i]));
             } else {
-                List<Endpoint> found = shelf.find(keys).stream().flatMap(batch -> decode(batch).stream()).toList();
+                List<Endpoint> found = cache.find(keys).stream().flatMap(batch -> decode(batch).stream()).toList();
                 Arrays.setAll(real, i -> found.get(i).real().key());
             }
             for (int i = 0; i < keys.length; i++) {
                 long key = keys[i];
                 int peer = (int) (key >>> 24) - 1;
-                long right = pattern.endpoints(peer).stream().filter(e -> e.virtual().key() == key).findFirst().orElseThrow().real().key();
+                long right = pattern.endpoints(peer).stream().filter(e -> e.virtual().key() == key).findFirst()
+                        .orElseThrow().real().key();
                 if (real[i] != right) {
-                    throw new IllegalStateException("node %d has 0x%x for address 0x%x, which is at 0x%x".formatted(node, real[i], key, right));
+                    throw new IllegalStateException(
+                            "node %d has 0x%x for address 0x%x, which is at 0x%x".formatted(node, real[i], key, right));
                 }
             }
         }
@@ -174,32 +178,35 @@ final class ScaleRun implements AutoCloseable {
         }
     }
 
-    private final class Job implements Owner {
+    private final class Job implements CoordinatorListener {
         @Override
         public void commit(long number, long now) {
             world.later(0, 5 * MS, () -> world.node(0).coordinator().manifest(number, null, world.now()));
         }
 
         @Override
-        public void ended(Outcome ended, long now) {
+        public void ended(CheckpointOutcome ended, long now) {
             outcome = ended;
-            checkpoint = ScaleResult.Step.of(ended.calls().stream().mapToLong(Outcome.CallTime::nanos).sum(), world.traffic());
+            checkpoint = ScaleResult.Step.of(ended.calls().stream().mapToLong(CheckpointOutcome.CallTime::nanos).sum(),
+                    world.traffic());
         }
 
         @Override
-        public void started(Tally tally, long now) {
+        public void started(CallResult tally, long now) {
             if (tally.failure() != null) {
                 throw new IllegalStateException(pattern + ": the exchange of tables failed: " + tally.failure());
             }
-            exchange = ScaleResult.Step.of(now - exchangeBegun - Arrays.stream(rebuild).max().orElseThrow(), world.traffic());
+            exchange = ScaleResult.Step.of(now - exchangeBegun - Arrays.stream(rebuild).max().orElseThrow(),
+                    world.traffic());
         }
 
         @Override
-        public void jobEnded(Tally tally, long now) {}
+        public void jobEnded(CallResult tally, long now) {}
 
         @Override
         public void lost(int node, long now) {
-            throw new IllegalStateException(pattern + ": node " + node + " is lost at " + now / MS + " ms, and nothing went wrong");
+            throw new IllegalStateException(
+                    pattern + ": node " + node + " is lost at " + now / MS + " ms, and nothing went wrong");
         }
     }
 }

@@ -1,8 +1,8 @@
 package org.udckpt.bench.scale;
 
-import org.udckpt.job.coordinator.Op;
-import org.udckpt.job.coordinator.Ranks;
-import org.udckpt.job.coordinator.Request;
+import org.udckpt.coordination.protocol.Op;
+import org.udckpt.coordination.protocol.Ranks;
+import org.udckpt.coordination.protocol.Request;
 
 /** A node's ranks, which take their time for what they are asked. */
 final class SimulatedRanks implements Ranks {
@@ -42,7 +42,8 @@ final class SimulatedRanks implements Ranks {
         world.later(node, behaviour.duration(node, request.op()), () -> {
             if (own == begun) {
                 String failure = behaviour.ended(node, request);
-                world.node(node).participant().done(request, failure, request.op() == Op.DRAIN ? behaviour.counts(node) : new long[0], world.now());
+                world.node(node).participant().done(request, failure,
+                        request.op() == Op.DRAIN ? behaviour.counts(node) : new long[0], world.now());
             }
         });
     }

@@ -1,33 +1,33 @@
 package org.udckpt.bench.scale;
 
 import java.util.function.IntConsumer;
-import org.udckpt.job.coordinator.NodePart;
-import org.udckpt.job.tree.Links;
-import org.udckpt.job.tree.MalformedMessage;
+import org.udckpt.coordination.protocol.NodeProtocol;
+import org.udckpt.coordination.tree.MalformedMessage;
+import org.udckpt.coordination.tree.TreeTransport;
 
 /**
- * Nodes, the network between them, and virtual time. A node's agent does one thing at a time; it may be paused, and it may die. Links keep their
- * order unless faults change it.
+ * Nodes, the network between them, and virtual time. A node's agent does one thing at a time; it may be paused, and it
+ * may die. Links keep their order unless faults change it.
  */
 final class World {
     private final EventQueue events = new EventQueue();
     private final NetworkModel network;
     private final Faults faults;
-    private final NodePart[] nodes;
-    private final Traffic traffic;
+    private final NodeProtocol[] nodes;
+    private final NodeTraffic traffic;
     private final long[] processorFree;
     private final long[] outFree;
     private final long[] inFree;
     private final long[] pausedUntil;
     private final long[] timer;
     private final boolean[] dead;
-    private IntConsumer afterEvent = node -> { };
+    private IntConsumer afterEvent = node -> {};
 
     World(int count, NetworkModel network, Faults faults) {
         this.network = network;
         this.faults = faults;
-        nodes = new NodePart[count];
-        traffic = new Traffic(count);
+        nodes = new NodeProtocol[count];
+        traffic = new NodeTraffic(count);
         processorFree = new long[count];
         outFree = new long[count];
         inFree = new long[count];
@@ -44,7 +44,7 @@ final class World {
         return events;
     }
 
-    Traffic traffic() {
+    NodeTraffic traffic() {
         return traffic;
     }
 
@@ -53,7 +53,7 @@ final class World {
     }
 
     /** Null before its agent has started. */
-    NodePart node(int node) {
+    NodeProtocol node(int node) {
         return nodes[node];
     }
 
@@ -66,15 +66,15 @@ final class World {
         afterEvent = check;
     }
 
-    Links links(int from) {
+    TreeTransport links(int from) {
         return (to, message) -> send(from, to, message);
     }
 
     /** The agent runs from now on. */
-    void start(int node, NodePart part) {
+    void start(int node, NodeProtocol part) {
         nodes[node] = part;
         timer[node] = Long.MAX_VALUE;
-        later(node, 0, () -> { });
+        later(node, 0, () -> {});
     }
 
     /** Its agent does nothing any more, and nothing reaches it. */
@@ -107,14 +107,14 @@ final class World {
 
     /** One timer event a node is enough, for the earliest moment that it ever asked for. */
     private void wake(int node) {
-        long due = Math.max(now(), nodes[node].member().due());
+        long due = Math.max(now(), nodes[node].treeNode().due());
         if (due < timer[node]) {
             timer[node] = due;
             events.at(due, () -> {
                 if (timer[node] == due) {
                     happen(node, () -> {
                         timer[node] = Long.MAX_VALUE;
-                        nodes[node].member().onTimer(now());
+                        nodes[node].treeNode().onTimer(now());
                     });
                 }
             });
@@ -122,7 +122,7 @@ final class World {
     }
 
     private void send(int from, int to, byte[] message) {
-        if (to == from || to < 0 || to >= nodes.length || message.length > Links.MAX_MESSAGE_BYTES) {
+        if (to == from || to < 0 || to >= nodes.length || message.length > TreeTransport.MAX_MESSAGE_BYTES) {
             throw new IllegalStateException("node " + from + " sends " + message.length + " bytes to node " + to);
         }
         int bytes = message.length + network.overhead();
@@ -156,7 +156,7 @@ final class World {
 
     private void handle(int from, int to, byte[] message) {
         try {
-            nodes[to].member().onMessage(from, message, now());
+            nodes[to].treeNode().onMessage(from, message, now());
         } catch (MalformedMessage e) {
             throw new IllegalStateException("node " + from + " to " + to + " at " + now() + " ns", e);
         }

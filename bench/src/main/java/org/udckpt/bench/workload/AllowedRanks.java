@@ -7,7 +7,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * With how many ranks an application can be run: from {@code least} to {@code most}, both included, and of these the numbers of one shape.
+ * With how many ranks an application can be run: from {@code least} to {@code most}, both included, and of these the
+ * numbers of one shape.
  */
 public record AllowedRanks(int least, int most, Shape shape) {
 
@@ -45,7 +46,8 @@ public record AllowedRanks(int least, int most, Shape shape) {
     /** @param text {@code LEAST-MOST} or {@code LEAST-MOST SHAPE}; empty: it is neither */
     static Optional<AllowedRanks> of(String text) {
         String[] words = text.split(" +");
-        Optional<Shape> shape = Arrays.stream(Shape.values()).filter(one -> one.word.equals(words.length == 2 ? words[1] : "")).findFirst();
+        Optional<Shape> shape = Arrays.stream(Shape.values())
+                .filter(one -> one.word.equals(words.length == 2 ? words[1] : "")).findFirst();
         if (words.length > 2 || shape.isEmpty() || !words[0].matches("[1-9]\\d{0,5}-[1-9]\\d{0,5}")) {
             return Optional.empty();
         }
@@ -55,7 +57,8 @@ public record AllowedRanks(int least, int most, Shape shape) {
     }
 
     static String shapes() {
-        return Arrays.stream(Shape.values()).filter(shape -> shape != Shape.ANY).map(shape -> shape.word).collect(Collectors.joining(" or "));
+        return Arrays.stream(Shape.values()).filter(shape -> shape != Shape.ANY).map(shape -> shape.word)
+                .collect(Collectors.joining(" or "));
     }
 
     public boolean hold(int number) {

@@ -10,19 +10,22 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What an application's result is, and when two runs have the same one. A restarted run goes on in the middle, so the lines that it
- * prints have to be the last of an undisturbed run's; files are whole in both.
+ * What an application's result is, and when two runs have the same one. A restarted run goes on in the middle, so the
+ * lines that it prints have to be the last of an undisturbed run's; files are whole in both.
  *
- * @param lines those lines of the output that match as a whole are the answer; with a group called {@code answer}, what it has of them
- * @param tolerance by which each decimal number in these lines may be off, because the application itself does not add in a fixed
- *     order; none: they have to be the same characters
- * @param file of the working directory that holds the output; with a star in its name the newest that it fits; empty: standard output does
+ * @param lines those lines of the output that match as a whole are the answer; with a group called {@code answer}, what
+ *     it has of them
+ * @param tolerance by which each decimal number in these lines may be off, because the application itself does not add
+ *     in a fixed order; none: they have to be the same characters
+ * @param file of the working directory that holds the output; with a star in its name the newest that it fits; empty:
+ *     standard output does
  * @param sameFiles files of the working directory that have to be the same bytes
  * @param proofs each has to match somewhere in the output
  * @param flaws none may match anywhere in it
  */
 public record Answer(
-        Optional<Pattern> lines, Tolerance tolerance, Optional<String> file, List<String> sameFiles, List<Pattern> proofs, List<Pattern> flaws) {
+        Optional<Pattern> lines, Tolerance tolerance, Optional<String> file, List<String> sameFiles,
+        List<Pattern> proofs, List<Pattern> flaws) {
     private static final String PART = "answer";
 
     /**
@@ -68,12 +71,14 @@ public record Answer(
             return sameFiles.isEmpty() ? alone : sameBytes;
         }
         Judgement sameLines = new LineComparison(tolerance).of(answerLines(undisturbed), answerLines(later));
-        return sameFiles.isEmpty() || !sameLines.isRight() ? sameLines : Judgement.right(sameBytes.words() + "; " + sameLines.words());
+        return sameFiles.isEmpty() || !sameLines.isRight() ? sameLines
+                : Judgement.right(sameBytes.words() + "; " + sameLines.words());
     }
 
     private List<String> answerLines(Run run) throws IOException {
         boolean isPart = lines.orElseThrow().namedGroups().containsKey(PART);
-        return output(run).stream().map(lines.get()::matcher).filter(Matcher::matches).map(found -> found.group(isPart ? found.namedGroups().get(PART) : 0)).toList();
+        return output(run).stream().map(lines.get()::matcher).filter(Matcher::matches)
+                .map(found -> found.group(isPart ? found.namedGroups().get(PART) : 0)).toList();
     }
 
     /** The lines in which a run's result is; none when the file that has them is not there. */

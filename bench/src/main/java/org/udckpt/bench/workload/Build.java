@@ -11,4 +11,5 @@ import java.util.Map;
  * @param environment variables that it needs, those of the description's head included
  * @param launcherOptions that this application needs from its MPI's own launcher ({@code --mca ...})
  */
-public record Build(List<String> packages, List<String> command, Map<String, String> environment, List<String> launcherOptions) {}
+public record Build(List<String> packages, List<String> command, Map<String, String> environment,
+        List<String> launcherOptions) {}

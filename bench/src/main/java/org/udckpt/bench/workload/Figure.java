@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A number by which an application rates its own run: what is compared where the run's time says nothing, because the application
- * runs for a set time or measures a part of it only.
+ * A number by which an application rates its own run: what is compared where the run's time says nothing, because the
+ * application runs for a set time or measures a part of it only.
  *
  * @param isRate more of it is better; else it is a time
  * @param unit of the number

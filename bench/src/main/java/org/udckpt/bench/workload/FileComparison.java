@@ -12,8 +12,9 @@ record FileComparison(List<String> names) {
         for (String name : names) {
             long at = Files.mismatch(expected.resolve(name), got.resolve(name));
             if (at >= 0) {
-                return Judgement.wrong("%s differs from the undisturbed run's at byte %d (%d bytes there, %d here)".formatted(name, at,
-                        Files.size(expected.resolve(name)), Files.size(got.resolve(name))));
+                return Judgement.wrong(
+                        "%s differs from the undisturbed run's at byte %d (%d bytes there, %d here)".formatted(name, at,
+                                Files.size(expected.resolve(name)), Files.size(got.resolve(name))));
             }
         }
         return Judgement.right(String.join(", ", names) + " bit for bit");

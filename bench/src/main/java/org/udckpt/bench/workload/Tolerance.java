@@ -32,7 +32,8 @@ public record Tolerance(List<Rule> rules) {
                 for (int i = 2; i < words.length; i++) {
                     columns.add(Integer.parseInt(words[i]));
                 }
-                boolean sound = absolute >= 0 && relative >= 0 && absolute + relative > 0 && absolute + relative < Double.POSITIVE_INFINITY && columns.stream().allMatch(one -> one > 0);
+                boolean sound = absolute >= 0 && relative >= 0 && absolute + relative > 0
+                        && absolute + relative < Double.POSITIVE_INFINITY && columns.stream().allMatch(one -> one > 0);
                 return sound ? new Rule(absolute, relative, columns) : null;
             } catch (NumberFormatException e) {
                 return null;
@@ -45,7 +46,8 @@ public record Tolerance(List<Rule> rules) {
 
         @Override
         public String toString() {
-            String amount = relative == 0 ? Double.toString(absolute) : absolute == 0 ? relative + " of each number" : absolute + " and " + relative + " of each number";
+            String amount = relative == 0 ? Double.toString(absolute)
+                    : absolute == 0 ? relative + " of each number" : absolute + " and " + relative + " of each number";
             return columns.isEmpty() ? amount : amount + " in columns " + columns.toString().replaceAll("[\\[\\]]", "");
         }
     }
@@ -61,7 +63,9 @@ public record Tolerance(List<Rule> rules) {
 
     /** Whether two lines are the same but for their decimal numbers, and these near enough. */
     public boolean sameLine(String expected, String got) {
-        return expected.equals(got) || !isNone() && DECIMAL.matcher(expected).replaceAll("#").equals(DECIMAL.matcher(got).replaceAll("#")) && near(expected, got);
+        return expected.equals(got)
+                || !isNone() && DECIMAL.matcher(expected).replaceAll("#").equals(DECIMAL.matcher(got).replaceAll("#"))
+                        && near(expected, got);
     }
 
     private boolean near(String expected, String got) {
@@ -82,7 +86,8 @@ public record Tolerance(List<Rule> rules) {
 
     /** @param column of the decimal numbers of a line, from 1 */
     private boolean covers(int column, double expected, double got) {
-        double most = rules.stream().filter(rule -> rule.isAbout(column)).reduce((_, last) -> last).map(rule -> rule.absolute + rule.relative * Math.abs(expected)).orElse(0.0);
+        double most = rules.stream().filter(rule -> rule.isAbout(column)).reduce((_, last) -> last)
+                .map(rule -> rule.absolute + rule.relative * Math.abs(expected)).orElse(0.0);
         return Math.abs(expected - got) <= most;
     }
 

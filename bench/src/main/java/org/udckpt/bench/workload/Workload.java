@@ -25,7 +25,8 @@ import java.util.Optional;
  * @param known what it is known for without any checkpointer
  */
 public record Workload(
-        Path directory, String name, String title, boolean isLong, int ranks, AllowedRanks allowedRanks, List<String> inputs, List<List<String>> preparations,
+        Path directory, String name, String title, boolean isLong, int ranks, AllowedRanks allowedRanks,
+        List<String> inputs, List<List<String>> preparations,
         Map<Mpi, Build> builds, Answer answer, Optional<Figure> figure, Supply supply, List<String> known) {
 
     /**
@@ -35,21 +36,23 @@ public record Workload(
      * @param writesBeside words of those in whose directory the application writes, too
      * @param advice where to get it, how to build it and what to set, in lines
      */
-    public record Supply(List<Brought> brought, List<String> writesBeside, List<String> advice) {
+    public record Supply(List<UserProgram> brought, List<String> writesBeside, List<String> advice) {
         /** What nobody has said the place of. */
-        public List<Brought> missing() {
+        public List<UserProgram> missing() {
             return brought.stream().filter(one -> one.place().isEmpty()).toList();
         }
 
         /** Directories in which the application writes beside its working directory. */
         public List<Path> writtenDirectories() {
-            return brought.stream().filter(one -> writesBeside.contains(one.word())).flatMap(one -> one.place().stream()).map(place -> Path.of(place).toAbsolutePath().getParent()).toList();
+            return brought.stream().filter(one -> writesBeside.contains(one.word()))
+                    .flatMap(one -> one.place().stream()).map(place -> Path.of(place).toAbsolutePath().getParent())
+                    .toList();
         }
 
         /** A command without the paths of this machine: each place as its variable. */
         public String withoutPlaces(String command) {
             String text = command;
-            for (Brought one : brought) {
+            for (UserProgram one : brought) {
                 text = one.place().isPresent() ? text.replace(one.place().get(), "$" + one.variable()) : text;
             }
             return text;

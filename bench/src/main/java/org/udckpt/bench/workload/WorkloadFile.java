@@ -12,26 +12,27 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
-import org.udckpt.bench.workload.Section.Value;
+import org.udckpt.bench.workload.DescriptionSection.Value;
 import org.udckpt.bench.workload.Workload.Supply;
 
 /**
- * Reads a description: lines {@code key = value}, first those of the application, then those of each build below {@code [mpich]} or
- * {@code [openmpi]}. Lines that begin with # and empty ones say nothing. What is not known is refused.
+ * Reads a description: lines {@code key = value}, first those of the application, then those of each build below
+ * {@code [mpich]} or {@code [openmpi]}. Lines that begin with # and empty ones say nothing. What is not known is
+ * refused.
  */
 final class WorkloadFile {
     static final String NAME = "workload";
     private static final String PARAMETER = "{parameter}";
     private static final Pattern FIGURE = Pattern.compile("(rate|time) (\\S+) (.*)");
     private final Path file;
-    private final Given given;
-    private final Section head;
-    private final Map<Mpi, Section> sections = new EnumMap<>(Mpi.class);
+    private final Substitutions given;
+    private final DescriptionSection head;
+    private final Map<Mpi, DescriptionSection> sections = new EnumMap<>(Mpi.class);
 
-    private WorkloadFile(Path file, Given given) throws IOException {
+    private WorkloadFile(Path file, Substitutions given) throws IOException {
         this.file = file;
         this.given = given;
-        head = new Section(file, Key.OF_APPLICATION);
+        head = new DescriptionSection(file, Key.OF_APPLICATION);
         read();
     }
 
@@ -39,12 +40,12 @@ final class WorkloadFile {
      * @param parameter behind the colon of the name; empty: none was named
      * @throws WorkloadError when it is not right, with file and line, or has no such parameter
      */
-    static Workload read(Path directory, String parameter, Given given) throws IOException {
+    static Workload read(Path directory, String parameter, Substitutions given) throws IOException {
         return new WorkloadFile(directory.resolve(NAME), given).workload(directory, parameter);
     }
 
     private void read() throws IOException {
-        Section current = head;
+        DescriptionSection current = head;
         int number = 0;
         for (String line : Files.readAllLines(file)) {
             number++;
@@ -57,13 +58,13 @@ final class WorkloadFile {
         }
     }
 
-    private Section begin(String text, int line) {
+    private DescriptionSection begin(String text, int line) {
         for (Mpi mpi : Mpi.values()) {
             if (text.equals("[" + mpi.word() + "]")) {
                 if (sections.containsKey(mpi)) {
                     throw WorkloadError.at(file, line, "a second " + text);
                 }
-                sections.put(mpi, new Section(file, Key.OF_BUILD));
+                sections.put(mpi, new DescriptionSection(file, Key.OF_BUILD));
                 return sections.get(mpi);
             }
         }
@@ -84,12 +85,16 @@ final class WorkloadFile {
         String parameter = parameter(name, wanted);
         AllowedRanks allowed = allowed(parameter);
         Value usual = head.one(Key.RANKS);
-        int ranks = allowed.from(number(usual)).orElseThrow(() -> WorkloadError.in(file, "ranks = " + usual.text() + " is not within allowed-ranks = " + allowed));
+        int ranks = allowed.from(number(usual)).orElseThrow(
+                () -> WorkloadError.in(file, "ranks = " + usual.text() + " is not within allowed-ranks = " + allowed));
         Supply supply = supply();
         Map<Mpi, Build> builds = new EnumMap<>(Mpi.class);
         sections.forEach((mpi, section) -> builds.put(mpi, build(section, parameter, supply)));
-        return new Workload(directory, wanted.isEmpty() ? name : name + ":" + wanted, head.one(Key.TITLE).text().replace(PARAMETER, parameter), head.maybe(Key.LONG).map(this::truth).orElse(false), ranks, allowed, inputs,
-                head.all(Key.PREPARE).stream().map(Value::words).toList(), builds, answer(), head.maybe(Key.FIGURE).map(this::figure), supply, head.texts(Key.KNOWN));
+        return new Workload(directory, wanted.isEmpty() ? name : name + ":" + wanted,
+                head.one(Key.TITLE).text().replace(PARAMETER, parameter),
+                head.maybe(Key.LONG).map(this::truth).orElse(false), ranks, allowed, inputs,
+                head.all(Key.PREPARE).stream().map(Value::words).toList(), builds, answer(),
+                head.maybe(Key.FIGURE).map(this::figure), supply, head.texts(Key.KNOWN));
     }
 
     private String parameter(String name, String wanted) {
@@ -99,28 +104,33 @@ final class WorkloadFile {
         }
         String parameter = wanted.isEmpty() ? head.maybe(Key.DEFAULT_PARAMETER).map(Value::text).orElse("") : wanted;
         if (allowed.isPresent() && !pattern(allowed.get()).matcher(parameter).matches()) {
-            throw new WorkloadError(name + ":" + parameter + ": what is behind the colon has to match '" + allowed.get().text() + "'");
+            throw new WorkloadError(
+                    name + ":" + parameter + ": what is behind the colon has to match '" + allowed.get().text() + "'");
         }
         return parameter;
     }
 
     private Supply supply() {
-        List<Brought> brought = head.all(Key.BROUGHT).stream().map(this::brought).toList();
+        List<UserProgram> brought = head.all(Key.BROUGHT).stream().map(this::brought).toList();
         List<String> writesBeside = head.words(Key.WRITES_BESIDE);
         for (String word : writesBeside) {
             if (brought.stream().noneMatch(one -> one.word().equals(word))) {
-                throw WorkloadError.in(file, "writes-beside names '" + word + "', which is nothing that the user brings");
+                throw WorkloadError.in(file,
+                        "writes-beside names '" + word + "', which is nothing that the user brings");
             }
         }
         return new Supply(brought, writesBeside, head.texts(Key.ADVICE));
     }
 
-    private Brought brought(Value value) {
+    private UserProgram brought(Value value) {
         if (!value.text().matches("[a-z]+ [A-Z_]+")) {
-            throw WorkloadError.at(file, value.line(), "what the user brings is written WORD VARIABLE, such as 'path UDCKPT_HPCG', not '" + value.text() + "'");
+            throw WorkloadError.at(file, value.line(),
+                    "what the user brings is written WORD VARIABLE, such as 'path UDCKPT_HPCG', not '" + value.text()
+                            + "'");
         }
         String variable = value.words().getLast();
-        return new Brought(value.words().getFirst(), variable, Optional.ofNullable(given.places().get(variable)).filter(place -> !place.isEmpty()).map(WorkloadFile::absolute));
+        return new UserProgram(value.words().getFirst(), variable, Optional.ofNullable(given.places().get(variable))
+                .filter(place -> !place.isEmpty()).map(WorkloadFile::absolute));
     }
 
     /** A run has a working directory of its own. What is no path stays as it is. */
@@ -129,7 +139,7 @@ final class WorkloadFile {
         return Files.exists(path) ? path.toAbsolutePath().normalize().toString() : place;
     }
 
-    private Build build(Section section, String parameter, Supply supply) {
+    private Build build(DescriptionSection section, String parameter, Supply supply) {
         Map<String, String> environment = new LinkedHashMap<>();
         List<Value> variables = new ArrayList<>(head.all(Key.ENVIRONMENT));
         variables.addAll(section.all(Key.ENVIRONMENT));
@@ -140,14 +150,15 @@ final class WorkloadFile {
             }
             environment.put(variable.text().substring(0, equals), variable.text().substring(equals + 1));
         }
-        List<String> command = section.one(Key.COMMAND).words().stream().map(word -> filled(word, parameter, supply)).toList();
+        List<String> command =
+                section.one(Key.COMMAND).words().stream().map(word -> filled(word, parameter, supply)).toList();
         return new Build(section.words(Key.PACKAGES), command, environment, section.words(Key.LAUNCHER_OPTIONS));
     }
 
     /** A word of a command with what its words in braces stand for; of what is missing the braces stay. */
     private String filled(String word, String parameter, Supply supply) {
         String filled = word.replace("{programs}", given.programs().toString()).replace(PARAMETER, parameter);
-        for (Brought one : supply.brought()) {
+        for (UserProgram one : supply.brought()) {
             filled = filled.replace("{" + one.word() + "}", one.place().orElse("{" + one.word() + "}"));
         }
         return filled;
@@ -171,11 +182,13 @@ final class WorkloadFile {
     private Figure figure(Value value) {
         Matcher parts = FIGURE.matcher(value.text());
         if (!parts.matches()) {
-            throw WorkloadError.at(file, value.line(), "a figure is written 'rate UNIT REGEX' or 'time UNIT REGEX', not '" + value.text() + "'");
+            throw WorkloadError.at(file, value.line(),
+                    "a figure is written 'rate UNIT REGEX' or 'time UNIT REGEX', not '" + value.text() + "'");
         }
         Pattern pattern = pattern(new Value(parts.group(3), value.line()));
         if (pattern.matcher("").groupCount() == 0) {
-            throw WorkloadError.at(file, value.line(), "the number of a figure is the first group of its regular expression, and it has none");
+            throw WorkloadError.at(file, value.line(),
+                    "the number of a figure is the first group of its regular expression, and it has none");
         }
         return new Figure(parts.group(1).equals("rate"), parts.group(2), pattern);
     }
@@ -184,14 +197,18 @@ final class WorkloadFile {
         try {
             return Pattern.compile(value.text());
         } catch (PatternSyntaxException e) {
-            throw WorkloadError.at(file, value.line(), "not a regular expression: " + e.getDescription() + " in '" + value.text() + "'");
+            throw WorkloadError.at(file, value.line(),
+                    "not a regular expression: " + e.getDescription() + " in '" + value.text() + "'");
         }
     }
 
     private Tolerance.Rule tolerance(Value value) {
         Tolerance.Rule rule = Tolerance.Rule.of(value.text());
         if (rule == null) {
-            throw WorkloadError.at(file, value.line(), "a tolerance is written ABSOLUTE [RELATIVE [COLUMN...]], with numbers of which one is above 0, not '" + value.text() + "'");
+            throw WorkloadError.at(file, value.line(),
+                    "a tolerance is written ABSOLUTE [RELATIVE [COLUMN...]], with numbers of which one is above 0, "
+                            + "not '"
+                            + value.text() + "'");
         }
         return rule;
     }
@@ -214,10 +231,12 @@ final class WorkloadFile {
     private AllowedRanks allowed(String parameter) {
         Value usual = head.one(Key.ALLOWED_RANKS);
         AllowedRanks allowed = ranks(usual.text(), usual.line());
-        for (Value value : head.all(Key.ALLOWED_RANKS_OF).reversed()) { // all are read, so that what is wrong in any of them is said
+        for (Value value : head.all(Key.ALLOWED_RANKS_OF).reversed()) {
+            // all are read, so that what is wrong in any of them is said
             List<String> words = value.words();
             AllowedRanks special = ranks(String.join(" ", words.subList(1, words.size())), value.line());
-            allowed = pattern(new Value(words.getFirst(), value.line())).matcher(parameter).matches() ? special : allowed;
+            allowed =
+                    pattern(new Value(words.getFirst(), value.line())).matcher(parameter).matches() ? special : allowed;
         }
         return allowed;
     }

@@ -11,10 +11,10 @@ import java.util.stream.Stream;
 /** All descriptions of {@code bench/workloads}, in the order of their names. */
 public final class Workloads {
     private final Path directory;
-    private final Given given;
+    private final Substitutions given;
 
     /** @param directory that holds one directory for each application */
-    public Workloads(Path directory, Given given) {
+    public Workloads(Path directory, Substitutions given) {
         this.directory = directory;
         this.given = given;
     }
@@ -26,13 +26,15 @@ public final class Workloads {
 
     /** @param places of what the user brings, by the names of variables of the environment */
     public static Workloads of(Path root, Map<String, String> places) {
-        return new Workloads(root.resolve("bench/workloads"), new Given(root.resolve("native/target/cmake/programs"), places));
+        return new Workloads(root.resolve("bench/workloads"),
+                new Substitutions(root.resolve("native/target/cmake/programs"), places));
     }
 
     /** Without parameters. */
     public List<String> names() throws IOException {
         try (Stream<Path> all = Files.list(directory)) {
-            return all.filter(one -> Files.exists(one.resolve(WorkloadFile.NAME))).map(one -> one.getFileName().toString()).sorted().toList();
+            return all.filter(one -> Files.exists(one.resolve(WorkloadFile.NAME)))
+                    .map(one -> one.getFileName().toString()).sorted().toList();
         }
     }
 
@@ -52,7 +54,8 @@ public final class Workloads {
             int colon = one.indexOf(':');
             String name = colon < 0 ? one : one.substring(0, colon);
             if (!known.contains(name)) {
-                throw new WorkloadError("no application '" + name + "' in " + directory + "; there are " + String.join(", ", known));
+                throw new WorkloadError(
+                        "no application '" + name + "' in " + directory + "; there are " + String.join(", ", known));
             }
             workloads.add(WorkloadFile.read(directory.resolve(name), colon < 0 ? "" : one.substring(colon + 1), given));
         }

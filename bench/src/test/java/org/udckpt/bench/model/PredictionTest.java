@@ -10,8 +10,10 @@ import org.junit.jupiter.api.Test;
 class PredictionTest {
     private static final Costs COSTS = new Costs(8e-3, 23e-3 / (1L << 30), 0, 0, 1e-3, 32, 6, 0.1, 60);
     private static final double NODE_MTBF = 5 * 365.25 * 86_400;
-    /** 38 TB of 32,752 ranks in 11 minutes (J. Cao et al., ICPADS 2016), which is what its file system took from them. */
-    private static final Workload PUBLISHED = new Workload(32_752, 16, 38e12 / 32_752, 1);
+    /**
+     * 38 TB of 32,752 ranks in 11 minutes (J. Cao et al., ICPADS 2016), which is what its file system took from them.
+     */
+    private static final ModelWorkload PUBLISHED = new ModelWorkload(32_752, 16, 38e12 / 32_752, 1);
     private static final Storage FILE_SYSTEM = new Storage(Double.POSITIVE_INFINITY, 38e12 / (11 * 60));
 
     @Test
@@ -31,7 +33,7 @@ class PredictionTest {
         assertEquals(2e9, storage.rate(1));
         assertEquals(56e9, storage.rate(28));
         assertEquals(57.6e9, storage.rate(2047));
-        assertEquals(10, storage.time(new Workload(16, 16, 2.5e9, 0.5)), 1e-9);
+        assertEquals(10, storage.time(new ModelWorkload(16, 16, 2.5e9, 0.5)), 1e-9);
     }
 
     @Test
@@ -66,14 +68,19 @@ class PredictionTest {
         assertEquals(played, Prediction.efficiency(interval, cost, latency, restart, mtbf), 0.01);
     }
 
-    /** A failure sends the job back to the last checkpoint that was complete by then, of which there is one each interval. */
-    private static double play(Random random, double mtbf, double interval, double cost, double latency, double restart) {
+    /**
+     * A failure sends the job back to the last checkpoint that was complete by then, of which there is one each
+     * interval.
+     */
+    private static double play(Random random, double mtbf, double interval, double cost, double latency,
+            double restart) {
         double clock = 0;
         long done = 0;
         final long spans = 200_000;
         double next = failure(random, mtbf);
         while (done < spans) {
-            // After a restart from checkpoint `done`, checkpoint k more is complete after k spans and the rest of its latency.
+            // After a restart from checkpoint `done`, checkpoint k more is complete after k spans and the rest of its
+            // latency.
             double running = next - clock;
             long complete = (long) Math.floor((running - (latency - cost)) / (interval + cost));
             if (done + Math.max(0, complete) >= spans) {
@@ -99,7 +106,7 @@ class PredictionTest {
     @Test
     void aJobThatFailsAllTheTimeComesNowhere() {
         assertEquals(0, Prediction.of(PUBLISHED, FILE_SYSTEM, null, COSTS, 0.5).efficiency(), 1e-12);
-        assertThrows(IllegalArgumentException.class, () -> new Workload(0, 16, 1, 1));
+        assertThrows(IllegalArgumentException.class, () -> new ModelWorkload(0, 16, 1, 1));
         assertThrows(IllegalArgumentException.class, () -> new Storage(0, 1));
     }
 }

@@ -23,7 +23,8 @@ class AxisTest {
     /** One spread that is wide leaves the plot, and the bars are still to be seen. */
     @Test
     void aWideSpreadHidesNoBar() {
-        BarPlot plot = new BarPlot("t", "u", false, List.of("a"), "%.2f"::formatted).row("narrow", List.of(new BarPlot.Bar(0.02, 0.01, 0.03)))
+        BarPlot plot = new BarPlot("t", "u", false, List.of("a"), "%.2f"::formatted)
+                .row("narrow", List.of(new BarPlot.Bar(0.02, 0.01, 0.03)))
                 .row("wide", List.of(new BarPlot.Bar(-0.01, -0.8, 2.8)));
         assertTrue(plot.svg().contains(">0.04<"), plot::svg);
         assertFalse(plot.svg().contains(">2.00<"), plot::svg);

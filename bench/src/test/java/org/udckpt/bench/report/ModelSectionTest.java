@@ -22,7 +22,8 @@ class ModelSectionTest {
         List<Row> rows = new ArrayList<>();
         int file = 0;
         for (String run : List.of("suite", "every30", "intervals")) {
-            rows.addAll(Renumbered.of(RowFile.read(RESULTS.resolve("runs").resolve(run).resolve(RowFile.NAME)), file++));
+            rows.addAll(
+                    Renumbered.of(RowFile.read(RESULTS.resolve("runs").resolve(run).resolve(RowFile.NAME)), file++));
         }
         return ModelSection.compare(new Results(rows));
     }
@@ -42,7 +43,8 @@ class ModelSectionTest {
     void theCostOfACheckpointInTheMiddleOfOurOwnRuns() throws Exception {
         List<Double> costs = ours().stream().flatMap(one -> one.costs().stream()).toList();
         assertTrue(costs.size() >= 20, costs.toString());
-        assertWithin(1.3, Sample.of(costs).median(), Costs.USUAL.stopBase() + Costs.USUAL.agent() + Costs.USUAL.slowDown() * 0.25, "median of " + costs);
+        assertWithin(1.3, Sample.of(costs).median(),
+                Costs.USUAL.stopBase() + Costs.USUAL.agent() + Costs.USUAL.slowDown() * 0.25, "median of " + costs);
     }
 
     @Test
@@ -53,15 +55,18 @@ class ModelSectionTest {
         for (String line : lines.subList(1, lines.size())) {
             List<String> cells = List.of(line.split(","));
             if (cells.get(names.indexOf("network")).equals("1 GbE")) {
-                simulated.put(Long.parseLong(cells.get(names.indexOf("nodes"))), Long.parseLong(cells.get(names.indexOf("agreement_ns"))) / 1e9);
+                simulated.put(Long.parseLong(cells.get(names.indexOf("nodes"))),
+                        Long.parseLong(cells.get(names.indexOf("agreement_ns"))) / 1e9);
                 assertEquals(Costs.USUAL.fanOut(), Integer.parseInt(cells.get(names.indexOf("fan_out"))));
             }
         }
         assertTrue(simulated.size() >= 10, simulated.toString());
-        simulated.forEach((nodes, seconds) -> assertWithin(1.3, seconds, Costs.USUAL.coordination(nodes), "agreement of " + nodes + " nodes"));
+        simulated.forEach((nodes, seconds) -> assertWithin(1.3, seconds, Costs.USUAL.coordination(nodes),
+                "agreement of " + nodes + " nodes"));
     }
 
     private static void assertWithin(double factor, double measured, double model, String what) {
-        assertTrue(model < factor * measured && measured < factor * model, what + ": measured " + measured + ", model " + model);
+        assertTrue(model < factor * measured && measured < factor * model,
+                what + ": measured " + measured + ", model " + model);
     }
 }

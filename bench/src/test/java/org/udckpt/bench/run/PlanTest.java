@@ -12,19 +12,23 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.udckpt.bench.life.Cell;
-import org.udckpt.bench.life.Launcher;
-import org.udckpt.bench.life.Transport;
+import org.udckpt.bench.job.Cell;
+import org.udckpt.bench.job.Launcher;
+import org.udckpt.bench.job.UcxTransport;
 import org.udckpt.bench.workload.Workload;
 import org.udckpt.bench.workload.Workloads;
 
 class PlanTest {
-    private static final List<Mode> MODES = List.of(new Mode.Native(), new Mode.Preloaded(), new Mode.Every(Duration.ofSeconds(10)), new Mode.Restarted());
+    private static final List<Mode> MODES = List.of(new Mode.Native(), new Mode.Preloaded(),
+            new Mode.Every(Duration.ofSeconds(10)), new Mode.Restarted());
 
     private static Plan plan(long seed) throws Exception {
-        Workload stencil = Workloads.of(Path.of(System.getProperty("udckpt.root"))).named(List.of("stencil")).getFirst();
-        return new Plan(List.of(new Cell(stencil, Launcher.RUN, Transport.UD, 2), new Cell(stencil, Launcher.RUN, Transport.RC, 2),
-                new Cell(stencil, Launcher.RUN, Transport.UD, 4)),
+        Workload stencil =
+                Workloads.of(Path.of(System.getProperty("udckpt.root"))).named(List.of("stencil")).getFirst();
+        return new Plan(
+                List.of(new Cell(stencil, Launcher.RUN, UcxTransport.UD, 2),
+                        new Cell(stencil, Launcher.RUN, UcxTransport.RC, 2),
+                        new Cell(stencil, Launcher.RUN, UcxTransport.UD, 4)),
                 MODES, 1, 5, seed);
     }
 
@@ -60,10 +64,12 @@ class PlanTest {
         Plan plan = plan(7);
         List<Trial> trials = new Plan(plan.cells(), MODES, 0, 2, 7).trials();
         for (Cell cell : plan.cells()) {
-            assertEquals(MODES.getFirst(), trials.stream().filter(trial -> trial.cell().equals(cell)).findFirst().orElseThrow().mode());
+            assertEquals(MODES.getFirst(),
+                    trials.stream().filter(trial -> trial.cell().equals(cell)).findFirst().orElseThrow().mode());
         }
         List<Trial> warm = new Plan(plan.cells(), MODES, 3, 1, 7).trials().stream().filter(Trial::isWarmUp).toList();
-        assertEquals(9, warm.stream().map(Trial::id).distinct().count(), "a warm-up would remove what another one has left to be compared with");
+        assertEquals(9, warm.stream().map(Trial::id).distinct().count(),
+                "a warm-up would remove what another one has left to be compared with");
     }
 
     @Test

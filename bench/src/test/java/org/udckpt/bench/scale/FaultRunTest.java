@@ -27,6 +27,7 @@ class FaultRunTest {
             exchanged += run.exchanged() ? 1 : 0;
         }
         // The faults must neither be so many that nothing is committed, nor so few that nothing fails.
-        assertTrue(committed > SEEDS / 2 && aborted > SEEDS / 2 && exchanged > SEEDS / 5, committed + " committed, " + aborted + " aborted, " + exchanged + " exchanges");
+        assertTrue(committed > SEEDS / 2 && aborted > SEEDS / 2 && exchanged > SEEDS / 5,
+                committed + " committed, " + aborted + " aborted, " + exchanged + " exchanges");
     }
 }

@@ -50,9 +50,10 @@ class ScaleRunTest {
     @Test
     void agreementGrowsWithTheLevels() {
         long level = run(new Pattern(17 * 16, 16, 2), false, 5).agreement(); // one level
-        for (int nodes : new int[] {273, 4369}) { // two and three full levels
+        for (int nodes : new int[]{273, 4369}) { // two and three full levels
             ScaleResult result = run(new Pattern(nodes * 16, 16, 2), false, 5);
-            assertTrue(result.agreement() < 2 * result.tree().depth() * level, nodes + " nodes: " + result.agreement() + " ns, " + level + " ns with one level");
+            assertTrue(result.agreement() < 2 * result.tree().depth() * level,
+                    nodes + " nodes: " + result.agreement() + " ns, " + level + " ns with one level");
         }
     }
 

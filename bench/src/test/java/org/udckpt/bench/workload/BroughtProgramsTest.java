@@ -14,7 +14,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs that users bring: small ones stand for them that print what the real ones print, as far as their results go. */
+/**
+ * Programs that users bring: small ones stand for them that print what the real ones print, as far as their results go.
+ */
 class BroughtProgramsTest {
     @TempDir
     Path directory;
@@ -30,7 +32,8 @@ class BroughtProgramsTest {
         Files.createDirectories(file.getParent());
         Files.writeString(file, "#!/bin/sh\n" + script);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
-        Map<String, String> places = new HashMap<>(Map.of(variable, (program.contains("/") ? directory : file).toString(), variable + "_INPUT", "/dev/null"));
+        Map<String, String> places = new HashMap<>(Map.of(variable,
+                (program.contains("/") ? directory : file).toString(), variable + "_INPUT", "/dev/null"));
         return Workloads.of(Path.of(System.getProperty("udckpt.root")), places).named(List.of(name)).getFirst();
     }
 
@@ -38,7 +41,8 @@ class BroughtProgramsTest {
         assertTrue(workload.supply().missing().isEmpty(), () -> workload.supply().missing().toString());
         Path work = Files.createTempDirectory(directory, "work");
         workload.provide(work);
-        List<String> words = workload.builds().get(Mpi.MPICH).command().stream().map(word -> word.replace("{ranks}", "2")).toList();
+        List<String> words =
+                workload.builds().get(Mpi.MPICH).command().stream().map(word -> word.replace("{ranks}", "2")).toList();
         Process process = new ProcessBuilder(words).directory(work.toFile()).redirectErrorStream(true).start();
         try (BufferedReader reader = process.inputReader()) {
             return new Answer.Run(work, reader.lines().toList());
@@ -49,7 +53,8 @@ class BroughtProgramsTest {
     void hpcgIsValidByItsFile() throws Exception {
         String script = """
                 test -r hpcg.dat || exit 1
-                echo 'Final Summary::HPCG result is VALID with a GFLOP/s rating of=1.04463' > HPCG-Benchmark_3.1_2026-01-02_03-04-05.txt
+                echo 'Final Summary::HPCG result is VALID with a GFLOP/s rating of=1.04463' \\
+                    > HPCG-Benchmark_3.1_2026-01-02_03-04-05.txt
                 """;
         Workload hpcg = workload("hpcg", "UDCKPT_HPCG", "xhpcg", script);
         Answer.Run run = run(hpcg);
@@ -70,7 +75,8 @@ class BroughtProgramsTest {
         Answer.Run run = run(cg);
         assertEquals(Judgement.right("its own checks passed"), cg.answer().alone(run));
         assertEquals(1234.56, cg.figure().orElseThrow().in(run.printed()).orElseThrow());
-        assertFalse(judged("npb:cg.S", "UDCKPT_NPB", "./cg.S.x", script.replace("  SUCCESSFUL", "UNSUCCESSFUL")).isRight());
+        assertFalse(
+                judged("npb:cg.S", "UDCKPT_NPB", "./cg.S.x", script.replace("  SUCCESSFUL", "UNSUCCESSFUL")).isRight());
     }
 
     @Test
@@ -83,11 +89,14 @@ class BroughtProgramsTest {
                 """;
         Workload namd = workload("namd", "UDCKPT_NAMD", "namd2", script);
         Answer.Run run = run(namd);
-        assertTrue(namd.answer().compare(run, new Answer.Run(run.directory(), run.printed().subList(2, 4))).isRight(), "a restarted run prints the end");
-        assertEquals(List.of(Path.of("/dev")), namd.supply().writtenDirectories(), "where its input is"); // /dev/null stands for that
+        assertTrue(namd.answer().compare(run, new Answer.Run(run.directory(), run.printed().subList(2, 4))).isRight(),
+                "a restarted run prints the end");
+        // /dev/null stands for that
+        assertEquals(List.of(Path.of("/dev")), namd.supply().writtenDirectories(), "where its input is");
         List<String> other = run.printed().stream().map(line -> line.replace("20475.1", "20477.1")).toList();
         assertFalse(namd.answer().compare(run, new Answer.Run(run.directory(), other)).isRight());
-        assertFalse(judged("namd", "UDCKPT_NAMD", "namd2", script + "echo 'FATAL ERROR: Exiting prematurely.'").isRight());
+        assertFalse(
+                judged("namd", "UDCKPT_NAMD", "namd2", script + "echo 'FATAL ERROR: Exiting prematurely.'").isRight());
     }
 
     @Test
@@ -97,13 +106,16 @@ class BroughtProgramsTest {
                 echo '1                       1.50              Pass'
                 """;
         assertTrue(judged("osu:collective/osu_allreduce", "UDCKPT_OSU", "collective/osu_allreduce", script).isRight());
-        assertFalse(judged("osu:collective/osu_allreduce", "UDCKPT_OSU", "collective/osu_allreduce", script + "echo '1048576    400.5     Fail'").isRight());
+        assertFalse(judged("osu:collective/osu_allreduce", "UDCKPT_OSU", "collective/osu_allreduce",
+                script + "echo '1048576    400.5     Fail'").isRight());
     }
 
     @Test
     void imbComesToItsEnd() throws Exception {
-        assertTrue(judged("imb:Allreduce", "UDCKPT_IMB", "IMB-MPI1", "echo '# All processes entering MPI_Finalize'").isRight());
-        assertFalse(judged("imb:Allreduce", "UDCKPT_IMB", "IMB-MPI1", "echo '# Invalid benchmark name Allreduce'; echo '# All processes entering MPI_Finalize'").isRight());
+        assertTrue(judged("imb:Allreduce", "UDCKPT_IMB", "IMB-MPI1", "echo '# All processes entering MPI_Finalize'")
+                .isRight());
+        assertFalse(judged("imb:Allreduce", "UDCKPT_IMB", "IMB-MPI1",
+                "echo '# Invalid benchmark name Allreduce'; echo '# All processes entering MPI_Finalize'").isRight());
     }
 
     @Test
@@ -114,7 +126,9 @@ class BroughtProgramsTest {
                 echo '  Final atom count : 65536, no atoms lost'
                 """;
         assertTrue(judged("comd", "UDCKPT_COMD", "CoMD-mpi", script).isRight());
-        assertFalse(judged("comd", "UDCKPT_COMD", "CoMD-mpi", script.replace("  Final atom count : 65536, no atoms lost", "# WARNING:     12 atoms lost #")).isRight());
+        assertFalse(judged("comd", "UDCKPT_COMD", "CoMD-mpi",
+                script.replace("  Final atom count : 65536, no atoms lost", "# WARNING:     12 atoms lost #"))
+                .isRight());
     }
 
     @Test
@@ -128,7 +142,8 @@ class BroughtProgramsTest {
         Workload minimd = workload("minimd", "UDCKPT_MINIMD", "miniMD", script);
         Answer.Run run = run(minimd);
         List<String> later = run.printed().stream().map(line -> line.replace("3.650", "9.999")).toList();
-        assertEquals(Judgement.right("2 of 2 lines bit for bit"), minimd.answer().compare(run, new Answer.Run(run.directory(), later)));
+        assertEquals(Judgement.right("2 of 2 lines bit for bit"),
+                minimd.answer().compare(run, new Answer.Run(run.directory(), later)));
         List<String> wrong = run.printed().stream().map(line -> line.replace("7.31", "7.32")).toList();
         assertFalse(minimd.answer().compare(run, new Answer.Run(run.directory(), wrong)).isRight());
     }
@@ -136,6 +151,7 @@ class BroughtProgramsTest {
     @Test
     void leanmdCompletes() throws Exception {
         assertTrue(judged("leanmd", "UDCKPT_LEANMD", "leanmd", "echo 'Simulation completed'").isRight());
-        assertFalse(judged("leanmd", "UDCKPT_LEANMD", "leanmd", "echo '[0] Stack Traceback: Reason: out of memory'").isRight());
+        assertFalse(judged("leanmd", "UDCKPT_LEANMD", "leanmd", "echo '[0] Stack Traceback: Reason: out of memory'")
+                .isRight());
     }
 }

@@ -14,7 +14,9 @@ package org.udckpt.image.block;
  */
 public record Chunk(int process, long address, long length, long checkpoint, int block, int within, Kind kind) {
     /** Whether a chunk has bytes in a block. */
-    public enum Kind { DATA, ZERO }
+    public enum Kind {
+        DATA, ZERO
+    }
 
     /** The first byte after the chunk. */
     public long end() {
@@ -28,7 +30,8 @@ public record Chunk(int process, long address, long length, long checkpoint, int
     /** Whether {@code next} goes on where this one ends, in memory and among the stored bytes. */
     public boolean goesOnWith(Chunk next) {
         return process == next.process && end() == next.address && kind == next.kind
-                && (kind == Kind.ZERO || checkpoint == next.checkpoint && block == next.block && within + length == next.within);
+                && (kind == Kind.ZERO
+                        || checkpoint == next.checkpoint && block == next.block && within + length == next.within);
     }
 
     /** Both as one; {@link #goesOnWith} must hold. */

@@ -2,7 +2,10 @@ package org.udckpt.image.block;
 
 import java.lang.foreign.MemorySegment;
 
-/** The hash functions of images, on native memory. Whichever of the two kinds is there, the values are the same. For one thread. */
+/**
+ * The hash functions of images, on native memory. Whichever of the two kinds is there, the values are the same. For one
+ * thread.
+ */
 public sealed interface Hashes permits NativeHashes, JavaHashes {
     /** By the C libraries where they are there: several times as fast, from the first call on, and without a copy. */
     static Hashes best() {

@@ -15,17 +15,18 @@ import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 import java.util.Optional;
 import org.udckpt.image.Range;
+import org.udckpt.linux.Libcrypto;
 
 /**
- * Hashes by libxxhash (xxhash.h: XXH3_64bits, XXH3_128bits) and libcrypto (SHA256(3)), which read the memory where it is. Each shape of
- * a function costs a young JVM some 10 ms; so those that can have one shape have it, and the third is linked when
- * pages are compared.
+ * Hashes by libxxhash (xxhash.h: XXH3_64bits, XXH3_128bits) and libcrypto (SHA256(3)), which read the memory where it
+ * is. Each shape of a function costs a young JVM some 10 ms; so those that can have one shape have it, and the third is
+ * linked when pages are compared.
  */
 @SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 final class NativeHashes implements Hashes {
-    private static final Optional<MemorySegment> XXH3 = find("libxxhash.so.0", "XXH3_64bits");
-    private static final Optional<MemorySegment> XXH3_128 = find("libxxhash.so.0", "XXH3_128bits");
-    private static final Optional<MemorySegment> SHA256 = find("libcrypto.so.3", "SHA256");
+    private static final Optional<MemorySegment> XXH3 = find("XXH3_64bits");
+    private static final Optional<MemorySegment> XXH3_128 = find("XXH3_128bits");
+    private static final Optional<MemorySegment> SHA256 = Libcrypto.find("SHA256");
     static final boolean THERE = XXH3.isPresent() && XXH3_128.isPresent() && SHA256.isPresent();
 
     private static final MethodHandle HASH = XXH3.map(NativeHashes::link).orElse(null);
@@ -38,26 +39,30 @@ final class NativeHashes implements Hashes {
     private static final class Pages {
         /** XXH128_hash_t: the low number comes first. */
         private static final MemoryLayout PAIR = MemoryLayout.structLayout(JAVA_LONG, JAVA_LONG);
-        private static final MethodHandle HASH_128 = Linker.nativeLinker().downcallHandle(XXH3_128.orElseThrow(), FunctionDescriptor.of(PAIR, ADDRESS, JAVA_LONG));
+        private static final MethodHandle HASH_128 = Linker.nativeLinker().downcallHandle(XXH3_128.orElseThrow(),
+                FunctionDescriptor.of(PAIR, ADDRESS, JAVA_LONG));
     }
 
-    private static Optional<MemorySegment> find(String library, String name) {
+    private static Optional<MemorySegment> find(String name) {
         try {
-            return SymbolLookup.libraryLookup(library, Arena.global()).find(name);
+            return SymbolLookup.libraryLookup("libxxhash.so.0", Arena.global()).find(name);
         } catch (IllegalArgumentException notThere) {
             return Optional.empty();
         }
     }
 
-    /** (address, length, address) in the general shape: a function takes no notice of arguments that it does not have. */
+    /**
+     * (address, length, address) in the general shape: a function takes no notice of arguments that it does not have.
+     */
     private static MethodHandle link(MemorySegment function) {
-        return Linker.nativeLinker().downcallHandle(function, FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+        return Linker.nativeLinker().downcallHandle(function,
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     }
 
     /** Of so many bytes of native memory; the caller keeps it there. */
     private static long address(MemorySegment bytes, int length) {
         if (!bytes.isNative()) {
-            throw new IllegalArgumentException("to be hashed, bytes must be in native memory: " + bytes);
+            throw new IllegalArgumentException("only native memory can be hashed: " + bytes);
         }
         return bytes.asSlice(0, length).address();
     }
@@ -80,7 +85,8 @@ final class NativeHashes implements Hashes {
         }
         try {
             for (int page = 0; page < pages; page++) {
-                MemorySegment value = (MemorySegment) Pages.HASH_128.invokeExact(pair, bytes.asSlice((long) page * Range.PAGE), (long) Range.PAGE);
+                MemorySegment value = (MemorySegment) Pages.HASH_128.invokeExact(pair,
+                        bytes.asSlice((long) page * Range.PAGE), (long) Range.PAGE);
                 values[2 * page] = value.get(JAVA_LONG, Long.BYTES);
                 values[2 * page + 1] = value.get(JAVA_LONG, 0);
             }

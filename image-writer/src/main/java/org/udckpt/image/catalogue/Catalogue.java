@@ -48,7 +48,8 @@ public final class Catalogue {
      * @param inProgress incomplete, and its writer lives or cannot be seen from this machine
      * @param onHosts    complete, but each host has the parts of its own nodes: there is nothing here to restart from
      */
-    public record Entry(long id, Path directory, State state, Manifest manifest, ImageError problem, boolean inProgress, boolean onHosts) {
+    public record Entry(long id, Path directory, State state, Manifest manifest, ImageError problem, boolean inProgress,
+            boolean onHosts) {
         /** {@code ckpt-0001}. */
         public String name() {
             return ImageNames.directory(id);
@@ -79,8 +80,10 @@ public final class Catalogue {
             var id = ImageNames.id(path);
             StorageIo.Kind kind = id.isEmpty() ? StorageIo.Kind.OTHER : io.kind(path);
             if (kind == StorageIo.Kind.LINK) { // who removes what is in a directory must not be led to another one
-                entries.add(new Entry(id.getAsLong(), path, State.CORRUPT, null, new ImageError.Corrupt(path, -1, "a symbolic link, which is not followed: name the directory that"
-                        + " it leads to, or move that here"), false, false));
+                entries.add(new Entry(id.getAsLong(), path, State.CORRUPT, null, new ImageError.Corrupt(path, -1,
+                        "a symbolic link, which is not followed: give the directory that"
+                                + " it leads to, or move that directory here"),
+                        false, false));
             } else if (kind == StorageIo.Kind.DIRECTORY) {
                 entries.add(entry(id.getAsLong(), path, manifests, io));
             }
@@ -91,10 +94,12 @@ public final class Catalogue {
 
     private Entry entry(long id, Path directory, Manifests manifests, StorageIo io) throws IOException {
         try {
-            return new Entry(id, directory, State.COMPLETE, manifests.load(directory).manifest(), null, false, HostParts.isOf(directory, io));
+            return new Entry(id, directory, State.COMPLETE, manifests.load(directory).manifest(), null, false,
+                    HostParts.isOf(directory, io));
         } catch (ImageError.Missing e) {
             // Without a manifest by now: not damaged, but just being removed.
-            if (e.file().endsWith(ImageNames.MANIFEST) || io.kind(directory.resolve(ImageNames.MANIFEST)) == StorageIo.Kind.NOTHING) {
+            if (e.file().endsWith(ImageNames.MANIFEST)
+                    || io.kind(directory.resolve(ImageNames.MANIFEST)) == StorageIo.Kind.NOTHING) {
                 return unfinished(id, directory, e, io);
             }
             return new Entry(id, directory, State.CORRUPT, null, e, false, false);
@@ -105,7 +110,7 @@ public final class Catalogue {
 
     private Entry unfinished(long id, Path directory, ImageError problem, StorageIo io) throws IOException {
         try {
-            boolean inProgress = WriterLease.lifeOf(directory, io) != WriterLease.Life.DEAD;
+            boolean inProgress = WriterLease.livenessOf(directory, io) != WriterLease.Liveness.DEAD;
             return new Entry(id, directory, State.INCOMPLETE, null, problem, inProgress, false);
         } catch (ImageError noFile) { // what is in the place of the lease: nobody can say whether it may go
             return new Entry(id, directory, State.CORRUPT, null, noFile, false, false);
@@ -124,11 +129,13 @@ public final class Catalogue {
         void read(Entry newest) throws IOException;
     }
 
-    /** As {@link #prune(int, Predicate, WholeRead)}, where all are of one job, and an error calls memory by its numbers. */
+    /**
+     * As {@link #prune(int, Predicate, WholeRead)}, where all are of one job, and an error calls memory by its numbers.
+     */
     public List<Entry> prune(int keep) throws IOException {
         return prune(keep, _ -> true, newest -> {
             try (CheckpointReader reader = CheckpointReader.open(newest.directory(), key, storage)) {
-                reader.verify((_, _) -> { });
+                reader.verify((_, _) -> {});
             }
         });
     }
@@ -136,18 +143,19 @@ public final class Catalogue {
     /**
      * Removes complete checkpoints that are older than the newest {@code keep} complete ones. Before anything is
      * removed, the newest is read whole and checked ({@link CheckpointReader#verify}): when it is damaged, nothing is
-     * removed and its error is thrown. Corrupt and incomplete checkpoints, and those of other jobs, neither count nor go, and one that a newer one which
-     * stays is based on stays with it.
+     * removed and its error is thrown. Corrupt and incomplete checkpoints, and those of other jobs, neither count nor
+     * go, and one that a newer one which stays is based on stays with it.
      *
      * @param keep at least 1
-     * @param own  says of a complete one whether it is of the job for which others go
+     * @param own says of a complete one whether it is of the job for which others go
      * @return what was removed
      */
     public List<Entry> prune(int keep, Predicate<Entry> own, WholeRead check) throws IOException {
         if (keep < 1) {
             throw new IllegalArgumentException("keep " + keep + ": at least one checkpoint must stay");
         }
-        List<Entry> complete = list().stream().filter(entry -> entry.state() == State.COMPLETE && own.test(entry)).toList();
+        List<Entry> complete =
+                list().stream().filter(entry -> entry.state() == State.COMPLETE && own.test(entry)).toList();
         if (complete.size() <= keep) {
             return List.of();
         }
@@ -155,13 +163,16 @@ public final class Catalogue {
         long verified = complete.getLast().id();
         return removeAllBut(now -> {
             Set<Long> newest = newest(now.stream().filter(own).toList(), keep);
-            return now.stream().filter(entry -> entry.id() >= verified || !own.test(entry) || newest.contains(entry.id())).map(Entry::id).collect(Collectors.toSet());
+            return now.stream()
+                    .filter(entry -> entry.id() >= verified || !own.test(entry) || newest.contains(entry.id()))
+                    .map(Entry::id).collect(Collectors.toSet());
         }, verified);
     }
 
     /** The ids of the newest {@code count}. @param complete oldest first */
     public static Set<Long> newest(List<Entry> complete, int count) {
-        return complete.subList(Math.max(0, complete.size() - count), complete.size()).stream().map(Entry::id).collect(Collectors.toSet());
+        return complete.subList(Math.max(0, complete.size() - count), complete.size()).stream().map(Entry::id)
+                .collect(Collectors.toSet());
     }
 
     /** Which checkpoints stay. Asked under the directory's lock, so it waits for nothing. */
@@ -172,10 +183,12 @@ public final class Catalogue {
     }
 
     /**
-     * Removes complete checkpoints that do not stay, and that none that stays is based on. What is there is looked at under the lock
-     * under which checkpoints come to be ({@link org.udckpt.image.directory.Publication}): one that came meanwhile keeps its bases.
+     * Removes complete checkpoints that do not stay, and that none that stays is based on. What is there is looked at
+     * under the lock under which checkpoints come to be ({@link org.udckpt.image.directory.Publication}): one that came
+     * meanwhile keeps its bases.
      *
-     * @param verified the checkpoint that was read whole, for whose sake others may go: when it is gone by now, nothing goes
+     * @param verified the checkpoint that was read whole, for whose sake others may go: when it is gone by now, nothing
+     *     goes
      * @return what was removed
      */
     public List<Entry> removeAllBut(Stays stays, long verified) throws IOException {
@@ -197,7 +210,8 @@ public final class Catalogue {
     }
 
     /**
-     * The ids of checkpoints and of all that they are based on, and those in turn: a checkpoint whose base is gone is no complete one.
+     * The ids of checkpoints and of all that they are based on, and those in turn: a checkpoint whose base is gone is
+     * no complete one.
      *
      * @param complete oldest first
      */
@@ -242,7 +256,10 @@ public final class Catalogue {
         }
     }
 
-    /** From now on numbers here are higher than {@code id}: another tier has given it out. Makes the directory when it is not there. */
+    /**
+     * From now on numbers here are higher than {@code id}: another tier has given it out. Makes the directory when it
+     * is not there.
+     */
     public void raise(long id) throws IOException {
         try (StorageIo.Session io = storage.session()) {
             new CheckpointIds(parent, io).raise(id);

@@ -25,11 +25,11 @@ import org.udckpt.image.storage.SmallFiles;
 import org.udckpt.image.storage.StorageIo;
 
 /**
- * Copies a complete checkpoint to another directory of checkpoints, where it has the same number. It exists there by the same
- * protocol as one that is written ({@link org.udckpt.image.write.CheckpointWriter}), with one step more: the copy is read whole and held against its
- * digests before its manifest gets its name. Files are opaque here; the manifest names them all. What only the nodes' hosts have, they
- * copy themselves ({@link Hosts}). Checkpoints that it is based on must
- * be there before it.
+ * Copies a complete checkpoint to another directory of checkpoints, where it has the same number. It exists there by
+ * the same protocol as one that is written ({@link org.udckpt.image.write.CheckpointWriter}), with one step more: the
+ * copy is read whole and held against its digests before its manifest gets its name. Files are opaque here; the
+ * manifest names them all. What only the nodes' hosts have, they copy themselves ({@link Hosts}). Checkpoints that it
+ * is based on must be there before it.
  */
 public final class CheckpointCopy {
     private final Path source;
@@ -51,7 +51,8 @@ public final class CheckpointCopy {
     public interface Hosts {
         /** Nobody: all of it is here. */
         Hosts NONE = (order, _) -> {
-            throw new ImageError.Missing(order.copy(), "cannot be made here: the job's hosts have the parts of its nodes, in their own " + order.parts().directory());
+            throw new ImageError.Missing(order.copy(), "cannot be created here: the parts of its nodes are on the "
+                    + "job's hosts, in their own " + order.parts().directory());
         };
 
         /**
@@ -72,7 +73,7 @@ public final class CheckpointCopy {
      * @param copy     where all have to go
      * @param givenUp  to be asked often
      */
-    public record Order(HostParts parts, Manifest manifest, Path copy, BooleanSupplier givenUp) { }
+    public record Order(HostParts parts, Manifest manifest, Path copy, BooleanSupplier givenUp) {}
 
     /**
      * @param checkpoint {@code DIR/ckpt-0001}, complete
@@ -85,7 +86,8 @@ public final class CheckpointCopy {
     }
 
     /** As the other one, in a file system of the caller's. */
-    public CheckpointCopy(Path checkpoint, Path parent, ImageKey key, RateLimit rate, BooleanSupplier givenUp, StorageIo storage) {
+    public CheckpointCopy(Path checkpoint, Path parent, ImageKey key, RateLimit rate, BooleanSupplier givenUp,
+            StorageIo storage) {
         this.source = checkpoint.toAbsolutePath().normalize();
         this.parent = parent.toAbsolutePath().normalize();
         this.key = key;
@@ -98,13 +100,18 @@ public final class CheckpointCopy {
      * Returns when the copy is complete and durable; at once when it was there before.
      *
      * @throws CancellationException when it was given up
-     * @throws ImageError            when the source or the copy is not what the manifest says, or another checkpoint has the number
+     * @throws ImageError when the source or the copy is not what the manifest says, or another checkpoint has the
+     *     number
      */
     public void run(Progress progress) throws IOException {
         run(progress, Hosts.NONE);
     }
 
-    /** As {@link #run(Progress)}. @param hosts are asked where the parts of its nodes are not here, {@link HostParts} */
+    /**
+     * As {@link #run(Progress)}.
+     *
+     * @param hosts are asked where the parts of its nodes are not here, {@link HostParts}
+     */
     public void run(Progress progress, Hosts hosts) throws IOException {
         try (StorageIo.Session io = storage.session(); Closeable _ = hold(io)) {
             new Run(io).run(progress, hosts);
@@ -117,18 +124,18 @@ public final class CheckpointCopy {
         try {
             return io.hold(manifest);
         } catch (NoSuchFileException e) {
-            throw new ImageError.Missing(manifest, "not there: no complete checkpoint");
+            throw new ImageError.Missing(manifest, "missing: not a complete checkpoint");
         }
     }
 
     /** One copy, with the directories that it needs held open. */
     private final class Run {
         private final StorageIo.Session io;
-        private final FileCopies files;
+        private final CheckpointFileCopies files;
 
         Run(StorageIo.Session io) {
             this.io = io;
-            this.files = new FileCopies(io, rate, givenUp);
+            this.files = new CheckpointFileCopies(io, rate, givenUp);
         }
 
         void run(Progress progress, Hosts hosts) throws IOException {
@@ -166,27 +173,32 @@ public final class CheckpointCopy {
                     return true;
                 }
             } catch (ImageError.Missing e) {
-                throw new ImageError.Corrupt(copy, -1, "is there already, but not complete: " + e.getMessage(), e);
+                throw new ImageError.Corrupt(copy, -1, "exists already, but is not complete: " + e.getMessage(), e);
             }
-            throw new ImageError.Corrupt(copy, -1, "another checkpoint of this number is there already; move it away, or name another directory");
+            throw new ImageError.Corrupt(copy, -1, "another checkpoint with this number exists; move it away, or "
+                    + "give another directory");
         }
 
         private void copyAll(Manifest manifest, byte[] sealed, Path copy, Progress progress) throws IOException {
             long[] copied = {0};
-            files.copy(manifest.files(), source, copy, bytes -> progress.copied(copied[0] += bytes, 2 * manifest.storedBytes()));
+            files.copy(manifest.files(), source, copy,
+                    bytes -> progress.copied(copied[0] += bytes, 2 * manifest.storedBytes()));
             nameManifest(sealed, copy);
-            try (UncommittedView view = new UncommittedView(io.session(), copy); CheckpointReader reader = CheckpointReader.open(copy, key, view)) {
+            try (UncommittedView view = new UncommittedView(io.session(), copy);
+                    CheckpointReader reader = CheckpointReader.open(copy, key, view)) {
                 reader.verify((done, total) -> {
                     files.goOn();
                     // What it needs of older checkpoints is read too.
-                    progress.copied(manifest.storedBytes() + (long) ((double) manifest.storedBytes() * done / total), 2 * manifest.storedBytes());
+                    progress.copied(manifest.storedBytes() + (long) ((double) manifest.storedBytes() * done / total),
+                            2 * manifest.storedBytes());
                 });
             }
         }
 
         /** What the nodes' hosts have to see. */
         private void copyJob(Manifest manifest, byte[] sealed, Path copy) throws IOException {
-            files.copy(manifest.files().stream().filter(file -> file.name().startsWith(ImageNames.JOB)).toList(), source, copy, _ -> { });
+            files.copy(manifest.files().stream().filter(file -> file.name().startsWith(ImageNames.JOB)).toList(),
+                    source, copy, _ -> {});
             nameManifest(sealed, copy);
         }
 
@@ -199,7 +211,8 @@ public final class CheckpointCopy {
 
         /** And that all that the hosts have copied is seen from here, as long as it should be. */
         private void verifyJob(Path copy) throws IOException {
-            try (UncommittedView view = new UncommittedView(io.session(), copy); CheckpointReader reader = CheckpointReader.open(copy, key, view)) {
+            try (UncommittedView view = new UncommittedView(io.session(), copy);
+                    CheckpointReader reader = CheckpointReader.open(copy, key, view)) {
                 reader.verifyJob();
             }
         }

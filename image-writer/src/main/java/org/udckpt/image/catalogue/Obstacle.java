@@ -13,14 +13,14 @@ public sealed interface Obstacle {
     }
 
     /** Its writer lives, or cannot be seen from this machine. @param alive false: it cannot be seen */
-    record BeingWritten(boolean alive) implements Obstacle { }
+    record BeingWritten(boolean alive) implements Obstacle {}
 
     /** A process reads it or restarts from it, or a running job would go back to it. */
-    record Held() implements Obstacle { }
+    record Held() implements Obstacle {}
 
     /** A newer checkpoint cannot be read here, but may be whole, and may be based on it. */
-    record Unreadable(Catalogue.Entry newer, ImageError why) implements Obstacle { }
+    record Unreadable(Catalogue.Entry newer, ImageError why) implements Obstacle {}
 
     /** It is a symbolic link. */
-    record Link() implements Obstacle { }
+    record Link() implements Obstacle {}
 }

@@ -17,8 +17,9 @@ import org.udckpt.image.storage.RateLimit;
 import org.udckpt.image.storage.StorageIo;
 
 /**
- * A node's share of a {@link CheckpointCopy}: copies its part, which only its own host has, to the checkpoint's copy that another process has begun, and
- * reads it back there. It trusts that process no more than the manifest that lies there, under the user's key.
+ * A node's share of a {@link CheckpointCopy}: copies its part, which only its own host has, to the checkpoint's copy
+ * that another process has begun, and reads it back there. It trusts that process no more than the manifest that lies
+ * there, under the user's key.
  */
 public final class PartCopy {
     private final HostParts parts;
@@ -39,7 +40,8 @@ public final class PartCopy {
     }
 
     /** As the other one, in a file system of the caller's. */
-    public PartCopy(HostParts parts, Path copy, ImageKey key, RateLimit rate, BooleanSupplier givenUp, StorageIo storage) {
+    public PartCopy(HostParts parts, Path copy, ImageKey key, RateLimit rate, BooleanSupplier givenUp,
+            StorageIo storage) {
         this.parts = parts;
         this.copy = copy.toAbsolutePath().normalize();
         this.key = key;
@@ -52,7 +54,7 @@ public final class PartCopy {
      * Returns when it is there, durable, and what the manifest says.
      *
      * @throws java.util.concurrent.CancellationException when it was given up
-     * @throws ImageError                                 {@code Missing} when this host has no such part, or does not see the copy
+     * @throws ImageError {@code Missing} when this host has no such part, or does not see the copy
      */
     public void run(int node) throws IOException {
         try (StorageIo.Session io = storage.session(); UncommittedView view = new UncommittedView(io.session(), copy)) {
@@ -61,14 +63,16 @@ public final class PartCopy {
     }
 
     private void run(int node, StorageIo.Session io, UncommittedView view) throws IOException {
-        FileCopies files = new FileCopies(io, rate, givenUp);
+        CheckpointFileCopies files = new CheckpointFileCopies(io, rate, givenUp);
         Manifest manifest = ManifestFile.load(copy, key, view, _ -> false).manifest();
-        List<Manifest.FileEntry> own = manifest.files().stream().filter(file -> file.name().startsWith(ImageNames.node(node))).toList();
+        List<Manifest.FileEntry> own =
+                manifest.files().stream().filter(file -> file.name().startsWith(ImageNames.node(node))).toList();
         Path part = parts.part(node, manifest.id());
         try {
-            files.copy(own, part, copy, _ -> { });
+            files.copy(own, part, copy, _ -> {});
         } catch (NoSuchFileException e) {
-            throw new ImageError.Missing(Path.of(e.getFile()), e.getFile().startsWith(part.toString()) ? "not there: this host does not have that part" : "cannot be made");
+            throw new ImageError.Missing(Path.of(e.getFile()), e.getFile().startsWith(part.toString())
+                    ? "missing: this host does not have that part" : "cannot be created");
         }
         io.syncDirectory(copy);
         try (CheckpointReader reader = CheckpointReader.openNode(copy, key, view, node)) {

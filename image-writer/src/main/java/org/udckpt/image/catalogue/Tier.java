@@ -2,7 +2,10 @@ package org.udckpt.image.catalogue;
 
 import java.nio.file.Path;
 
-/** A place that a job's checkpoints survive in, from the fastest to the safest. What is needed to read one again is up to the kind. */
+/**
+ * A place that a job's checkpoints survive in, from the fastest to the safest. What is needed to read one again is up
+ * to the kind.
+ */
 public sealed interface Tier {
     /** {@code fast}, {@code slow}. */
     String name();
@@ -12,5 +15,5 @@ public sealed interface Tier {
      *
      * @param path absolute
      */
-    record Directory(String name, Path path) implements Tier { }
+    record Directory(String name, Path path) implements Tier {}
 }

@@ -17,7 +17,7 @@ import org.udckpt.image.storage.StorageIo;
 /** The checkpoints of a job over all tiers: a checkpoint has one number wherever it is. */
 public final class TieredCatalogue {
     /** A checkpoint, or what there is of it, in one tier. */
-    public record Place(Tier tier, Catalogue.Entry entry) { }
+    public record Place(Tier tier, Catalogue.Entry entry) {}
 
     /** @param places where it is, the fastest first; at least one */
     public record Entry(long id, List<Place> places) {
@@ -37,13 +37,16 @@ public final class TieredCatalogue {
 
         /** The fastest place where it is complete, and can be read as a whole if there is such a place. */
         public Optional<Place> complete() {
-            List<Place> complete = places.stream().filter(place -> place.entry().state() == Catalogue.State.COMPLETE).toList();
-            return complete.stream().filter(place -> !place.entry().onHosts()).findFirst().or(() -> complete.stream().findFirst());
+            List<Place> complete =
+                    places.stream().filter(place -> place.entry().state() == Catalogue.State.COMPLETE).toList();
+            return complete.stream().filter(place -> !place.entry().onHosts()).findFirst()
+                    .or(() -> complete.stream().findFirst());
         }
 
         /** Whether it is complete in this tier. */
         public boolean completeIn(Tier tier) {
-            return places.stream().anyMatch(place -> place.tier().equals(tier) && place.entry().state() == Catalogue.State.COMPLETE);
+            return places.stream()
+                    .anyMatch(place -> place.tier().equals(tier) && place.entry().state() == Catalogue.State.COMPLETE);
         }
     }
 
@@ -85,7 +88,8 @@ public final class TieredCatalogue {
         Map<Tier, IOException> unreadable = new LinkedHashMap<>();
         for (Tier tier : tiers) {
             try {
-                list(tier).forEach(entry -> places.computeIfAbsent(entry.id(), _ -> new ArrayList<>()).add(new Place(tier, entry)));
+                list(tier).forEach(entry -> places.computeIfAbsent(entry.id(), _ -> new ArrayList<>())
+                        .add(new Place(tier, entry)));
             } catch (IOException e) {
                 unreadable.put(tier, e);
             }
@@ -101,24 +105,28 @@ public final class TieredCatalogue {
 
     private List<Catalogue.Entry> list(Tier tier) throws IOException {
         return switch (tier) {
-            case Tier.Directory directory -> io.hasDirectory(directory.path()) ? new Catalogue(directory.path(), key, io).list() : List.of();
+            case Tier.Directory directory -> io.hasDirectory(directory.path())
+                    ? new Catalogue(directory.path(), key, io).list() : List.of();
         };
     }
 
     /**
-     * Without what only hosts have of another checkpoint than the one that is here as a whole: it was not copied when its lead died, and the life that went on without it,
-     * led from another machine, gave its number out again.
+     * Without what only hosts have of another checkpoint than the one that is here as a whole: it was not copied when
+     * its lead died, and the incarnation that went on without it, led from another machine, gave its number out again.
      */
     private static List<Place> withoutAbandoned(List<Place> places) {
-        Optional<Place> whole = places.stream().filter(place -> place.entry().manifest() != null && !place.entry().onHosts()).findFirst();
-        return places.stream().filter(place -> whole.isEmpty() || !place.entry().onHosts() || place.entry().manifest().equals(whole.get().entry().manifest())).toList();
+        Optional<Place> whole = places.stream()
+                .filter(place -> place.entry().manifest() != null && !place.entry().onHosts()).findFirst();
+        return places.stream().filter(place -> whole.isEmpty() || !place.entry().onHosts()
+                || place.entry().manifest().equals(whole.get().entry().manifest())).toList();
     }
 
     private static void checkSame(List<Place> places) throws ImageError {
         List<Place> complete = places.stream().filter(place -> place.entry().manifest() != null).toList();
         for (Place place : complete) {
             if (!place.entry().manifest().equals(complete.getFirst().entry().manifest())) {
-                throw new ImageError.Corrupt(place.entry().directory(), -1, "another checkpoint than " + complete.getFirst().entry().directory()
+                throw new ImageError.Corrupt(place.entry().directory(), -1, "differs from "
+                        + complete.getFirst().entry().directory()
                         + ": these are not tiers of one job");
             }
         }

@@ -30,10 +30,10 @@ public final class UserRemoval {
     private final Catalogue catalogue;
 
     /** A checkpoint that went, or would go. @param bytes of its files here */
-    public record Removed(Catalogue.Entry entry, long bytes) { }
+    public record Removed(Catalogue.Entry entry, long bytes) {}
 
     /** One that was asked for, or is old enough to go, and stays. */
-    public record Kept(Catalogue.Entry entry, Obstacle why) { }
+    public record Kept(Catalogue.Entry entry, Obstacle why) {}
 
     /** @param removed newest first. @param kept newest first */
     public record Outcome(List<Removed> removed, List<Kept> kept) {
@@ -220,7 +220,8 @@ public final class UserRemoval {
             }
             if (entry.inProgress()) {
                 return Optional.of(
-                        new Obstacle.BeingWritten(WriterLease.lifeOf(entry.directory(), io) == WriterLease.Life.ALIVE));
+                        new Obstacle.BeingWritten(
+                                WriterLease.livenessOf(entry.directory(), io) == WriterLease.Liveness.ALIVE));
             }
             List<Catalogue.Entry> newer = entries.stream()
                     .filter(one -> one.manifest() != null && !going.contains(one.id()))

@@ -16,9 +16,9 @@ import org.udckpt.image.storage.SmallFiles;
 import org.udckpt.image.storage.StorageIo;
 
 /**
- * When a checkpoint was last read whole and found as it was written: the file {@code verified} in its directory. It says
- * which manifest was there (SHA-256, so that a mark of another image counts for nothing) and when. A hint for people, of
- * which nothing else depends: a restart checks what it reads all the same.
+ * When a checkpoint was last read whole and found as it was written: the file {@code verified} in its directory. It
+ * says which manifest was there (SHA-256, so that a mark of another image counts for nothing) and when. A hint for
+ * people, of which nothing else depends: a restart checks what it reads all the same.
  */
 public final class VerifiedMark {
     private static final String NAME = "verified";
@@ -37,7 +37,8 @@ public final class VerifiedMark {
         try (StorageIo.Session io = storage.session()) {
             Path temporary = checkpoint.resolve(TEMPORARY);
             deleteIfThere(temporary, io); // of one that was ended
-            SmallFiles.write(io, temporary, (digest(checkpoint, io) + " " + Instant.now() + "\n").getBytes(StandardCharsets.US_ASCII));
+            SmallFiles.write(io, temporary,
+                    (digest(checkpoint, io) + " " + Instant.now() + "\n").getBytes(StandardCharsets.US_ASCII));
             io.rename(temporary, checkpoint.resolve(NAME));
         }
     }
@@ -63,8 +64,11 @@ public final class VerifiedMark {
     /** When it was marked; empty without a mark, or with one that is not this manifest's. */
     public Optional<Instant> read(Path checkpoint) throws IOException {
         try (StorageIo.Session io = storage.session()) {
-            String[] words = new String(SmallFiles.read(io, checkpoint.resolve(NAME), -1, MAX_BYTES), StandardCharsets.US_ASCII).strip().split(" ");
-            return words.length == 2 && words[0].equals(digest(checkpoint, io)) ? Optional.of(Instant.parse(words[1])) : Optional.empty();
+            String[] words =
+                    new String(SmallFiles.read(io, checkpoint.resolve(NAME), -1, MAX_BYTES), StandardCharsets.US_ASCII)
+                            .strip().split(" ");
+            return words.length == 2 && words[0].equals(digest(checkpoint, io)) ? Optional.of(Instant.parse(words[1]))
+                    : Optional.empty();
         } catch (DateTimeParseException | ImageError.Corrupt e) {
             return Optional.empty(); // somebody else's file
         } catch (ImageError.Missing e) {
@@ -73,6 +77,7 @@ public final class VerifiedMark {
     }
 
     private static String digest(Path checkpoint, StorageIo io) throws IOException {
-        return HexFormat.of().formatHex(ImageKey.sha256(SmallFiles.read(io, checkpoint.resolve(ImageNames.MANIFEST), -1, ManifestParser.MAX_BYTES)));
+        return HexFormat.of().formatHex(ImageKey
+                .sha256(SmallFiles.read(io, checkpoint.resolve(ImageNames.MANIFEST), -1, ManifestParser.MAX_BYTES)));
     }
 }

@@ -35,8 +35,11 @@ public final class CheckpointIds {
             long last = last();
             long highest = highest();
             if (Math.max(last, highest) >= ImageNames.LAST_ID) {
-                throw last >= highest ? new ImageError.Corrupt(parent.resolve(ImageNames.SEQUENCE), 0, "says that " + last + " was given out, and no number is higher; remove the file to go on "
-                        + "after the highest checkpoint that is there") : new ImageError.Corrupt(parent.resolve(ImageNames.directory(highest)), -1, "there is no number after its own: move it away");
+                throw last >= highest ? new ImageError.Corrupt(parent.resolve(ImageNames.SEQUENCE), 0, "holds " + last
+                        + ", the highest possible number; remove the file to continue "
+                        + "after the highest existing checkpoint")
+                        : new ImageError.Corrupt(parent.resolve(ImageNames.directory(highest)), -1,
+                                "it has the highest possible number: move it away");
             }
             long id = Math.max(last, highest) + 1;
             remember(id);
@@ -44,7 +47,10 @@ public final class CheckpointIds {
         }
     }
 
-    /** Makes the directory of a checkpoint whose number another directory has given out; numbers from here on are higher. */
+    /**
+     * Makes the directory of a checkpoint whose number another directory has given out; numbers from here on are
+     * higher.
+     */
     public Path claim(long id, WriterLease lease) throws IOException {
         raise(id);
         try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
@@ -80,7 +86,8 @@ public final class CheckpointIds {
         }
         try {
             io.createDirectory(parent);
-        } catch (FileAlreadyExistsException e) { // another writer made it between the two calls, or it is a link that leads nowhere
+        } catch (FileAlreadyExistsException e) {
+            // another writer made it between the two calls, or it is a link that leads nowhere
             if (!io.hasDirectory(parent)) {
                 throw new NotDirectoryException(parent.toString());
             }
@@ -97,8 +104,9 @@ public final class CheckpointIds {
         }
         var matcher = FORM.matcher(new String(content, StandardCharsets.US_ASCII));
         if (!matcher.matches()) {
-            throw new ImageError.Corrupt(file, 0, "does not hold the last checkpoint's number; remove the file to go on "
-                    + "after the highest checkpoint that is there");
+            throw new ImageError.Corrupt(file, 0, "does not hold the last checkpoint's number; remove the file to "
+                    + "continue "
+                    + "after the highest existing checkpoint");
         }
         return Long.parseLong(matcher.group(1));
     }

@@ -8,7 +8,7 @@ import org.udckpt.image.storage.StorageIo;
 
 /** Removes checkpoints so that a stop in the middle leaves an incomplete one, never one that looks whole. */
 public final class CheckpointRemoval {
-    private CheckpointRemoval() { }
+    private CheckpointRemoval() {}
 
     /**
      * The manifest goes first and durably. All else is tried in any case.

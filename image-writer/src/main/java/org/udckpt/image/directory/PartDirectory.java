@@ -17,16 +17,16 @@ import org.udckpt.image.storage.StorageIo;
 public final class PartDirectory {
     private static final Pattern OF_NODE = Pattern.compile("node-(\\d{4,9})");
 
-    private PartDirectory() { }
+    private PartDirectory() {}
 
     /**
-     * Makes it, while ranks may stand still: nothing is synced. What a dead writer left under the number goes: only this node writes there, and a number
-     * is given out once.
+     * Makes it, while ranks may stand still: nothing is synced. What a dead writer left under the number goes: only
+     * this node writes there, and a number is given out once.
      *
      * @throws NoSuchFileException where what {@code parts} is in is not there: it may be a disk that is not mounted
      */
     public static void make(HostParts parts, int node, long checkpoint, StorageIo io) throws IOException {
-        for (Path parent : new Path[] {parts.directory().getParent(), parts.directory(), parts.ofNode(node)}) {
+        for (Path parent : new Path[]{parts.directory().getParent(), parts.directory(), parts.ofNode(node)}) {
             new CheckpointIds(parent, io).makeParent();
         }
         Path part = parts.part(node, checkpoint);
@@ -41,13 +41,15 @@ public final class PartDirectory {
      *
      * @return the numbers of those that went
      */
-    public static List<Long> keep(HostParts parts, int node, long newest, Set<Long> stay, StorageIo io) throws IOException {
+    public static List<Long> keep(HostParts parts, int node, long newest, Set<Long> stay, StorageIo io)
+            throws IOException {
         try (StorageIo.Session session = io.session()) {
             return keepHeld(parts, node, newest, stay, session);
         }
     }
 
-    private static List<Long> keepHeld(HostParts parts, int node, long newest, Set<Long> stay, StorageIo io) throws IOException {
+    private static List<Long> keepHeld(HostParts parts, int node, long newest, Set<Long> stay, StorageIo io)
+            throws IOException {
         List<Long> gone = new ArrayList<>();
         if (!io.hasDirectory(parts.ofNode(node))) {
             return gone;
@@ -67,13 +69,15 @@ public final class PartDirectory {
      *
      * @param here the nodes whose units are on this host
      */
-    public static void keepOfMoved(HostParts parts, Set<Integer> here, long newest, Set<Long> stay, StorageIo io) throws IOException {
+    public static void keepOfMoved(HostParts parts, Set<Integer> here, long newest, Set<Long> stay, StorageIo io)
+            throws IOException {
         try (StorageIo.Session session = io.session()) {
             keepHeldOfMoved(parts, here, newest, stay, session);
         }
     }
 
-    private static void keepHeldOfMoved(HostParts parts, Set<Integer> here, long newest, Set<Long> stay, StorageIo.Session io) throws IOException {
+    private static void keepHeldOfMoved(HostParts parts, Set<Integer> here, long newest, Set<Long> stay,
+            StorageIo.Session io) throws IOException {
         if (!io.hasDirectory(parts.directory())) {
             return;
         }

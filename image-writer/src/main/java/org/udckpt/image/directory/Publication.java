@@ -11,11 +11,12 @@ import org.udckpt.image.storage.StorageIo;
 
 /** The moment from which on a checkpoint exists. */
 public final class Publication {
-    private Publication() { }
+    private Publication() {}
 
     /**
-     * Gives {@code manifest.new} its name, durably. What the checkpoint is based on is looked at under the same lock: who removes
-     * checkpoints holds it too, so that no base goes between the look and the name, nor after an older look around.
+     * Gives {@code manifest.new} its name, durably. What the checkpoint is based on is looked at under the same lock:
+     * who removes checkpoints holds it too, so that no base goes between the look and the name, nor after an older look
+     * around.
      *
      * @throws org.udckpt.image.ImageError when a base is gone or is another checkpoint now; nothing was renamed then
      */

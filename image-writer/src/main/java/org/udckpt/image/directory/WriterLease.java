@@ -23,7 +23,9 @@ public record WriterLease(String host, String boot, String pidNamespace, long pi
     private static final Pattern FORM = Pattern.compile("writer (\\S+) (\\S+) (\\S+) (\\d{1,18}) (\\d{1,18})\n");
 
     /** What is known about a writer. */
-    public enum Life { ALIVE, DEAD, UNKNOWN }
+    public enum Liveness {
+        ALIVE, DEAD, UNKNOWN
+    }
 
     public static WriterLease own() throws IOException {
         long pid = ProcessHandle.current().pid();
@@ -31,42 +33,45 @@ public record WriterLease(String host, String boot, String pidNamespace, long pi
     }
 
     public byte[] encode() {
-        return ("writer " + ManifestText.encode(host) + " " + boot + " " + pidNamespace + " " + pid + " " + startTime + "\n")
+        return ("writer " + ManifestText.encode(host) + " " + boot + " " + pidNamespace + " " + pid + " " + startTime
+                + "\n")
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** What is known about the writer of a checkpoint directory. No lease, or half of one: it died in its first moments. */
-    public static Life lifeOf(Path directory, StorageIo io) throws IOException {
+    /**
+     * What is known about the writer of a checkpoint directory. No lease, or half of one: it died in its first moments.
+     */
+    public static Liveness livenessOf(Path directory, StorageIo io) throws IOException {
         WriterLease lease;
         try (StorageIo.Input input = io.open(directory.resolve(ImageNames.WRITER))) {
             ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(MAX_BYTES, input.length()));
             input.read(bytes, 0);
             var matcher = FORM.matcher(new String(bytes.array(), StandardCharsets.US_ASCII));
             if (!matcher.matches()) {
-                return Life.DEAD;
+                return Liveness.DEAD;
             }
             lease = new WriterLease(ManifestText.decode(matcher.group(1)), matcher.group(2), matcher.group(3),
                     Long.parseLong(matcher.group(4)), Long.parseLong(matcher.group(5)));
         } catch (NoSuchFileException e) {
-            return Life.DEAD;
+            return Liveness.DEAD;
         } catch (IllegalArgumentException e) {
-            return Life.DEAD;
+            return Liveness.DEAD;
         }
-        return lease.life();
+        return lease.liveness();
     }
 
     /** Another machine's processes cannot be seen from here, nor another pid namespace's. */
-    private Life life() throws IOException {
+    private Liveness liveness() throws IOException {
         if (!boot.equals(thisBoot())) {
-            return host.equals(hostname()) ? Life.DEAD : Life.UNKNOWN;
+            return host.equals(hostname()) ? Liveness.DEAD : Liveness.UNKNOWN;
         }
         if (!pidNamespace.equals(thisPidNamespace())) {
-            return Life.UNKNOWN;
+            return Liveness.UNKNOWN;
         }
         try {
-            return startTime(pid) == startTime ? Life.ALIVE : Life.DEAD;
+            return startTime(pid) == startTime ? Liveness.ALIVE : Liveness.DEAD;
         } catch (NoSuchFileException e) {
-            return Life.DEAD;
+            return Liveness.DEAD;
         }
     }
 

@@ -8,10 +8,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
+import org.udckpt.linux.Libcrypto;
 
 /**
  * AES-256-GCM of OpenSSL's libcrypto (EVP_EncryptInit(3)), in place. The JDK's own is as fast once it is compiled, but
@@ -20,7 +20,6 @@ import java.lang.ref.Reference;
 @SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 final class AesGcm {
     private static final int SET_IV_LENGTH = 0x9, GET_TAG = 0x10, SET_TAG = 0x11; // EVP_CTRL_AEAD_*
-    private static final String NAME = "libcrypto.so.3";
     private static final Linker LINKER = Linker.nativeLinker();
 
     private final MemorySegment context;
@@ -32,12 +31,13 @@ final class AesGcm {
     private final MemorySegment trailing = arena.allocate(32);
 
     /**
-     * libcrypto's functions; bound at first use, so that who does not encrypt does not need them. All in one shape, which each of them takes as its own: a function takes no
-     * notice of arguments that it does not have, and a young JVM spends some 10 ms on a shape.
+     * libcrypto's functions; bound at first use, so that who does not encrypt does not need them. All in one shape,
+     * which each of them takes as its own: a function takes no notice of arguments that it does not have, and a young
+     * JVM spends some 10 ms on a shape.
      */
     private static final class Functions {
-        private static final FunctionDescriptor SHAPE = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-        private static final SymbolLookup LIBRARY = SymbolLookup.libraryLookup(NAME, Arena.global());
+        private static final FunctionDescriptor SHAPE =
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
         static final MethodHandle NEW = bind("EVP_CIPHER_CTX_new");
         static final MethodHandle FREE = bind("EVP_CIPHER_CTX_free");
         static final MethodHandle CONTROL = bind("EVP_CIPHER_CTX_ctrl");
@@ -47,24 +47,15 @@ final class AesGcm {
         static final long CIPHER = call(bind("EVP_aes_256_gcm"), 0, 0, 0, 0, 0, 0);
 
         private static MethodHandle bind(String name) {
-            return LINKER.downcallHandle(LIBRARY.find(name).orElseThrow(), SHAPE);
-        }
-    }
-
-    /** Whether there is a libcrypto. */
-    static boolean there() {
-        try (Arena trial = Arena.ofConfined()) {
-            SymbolLookup.libraryLookup(NAME, trial);
-            return true;
-        } catch (IllegalArgumentException e) {
-            return false;
+            return LINKER.downcallHandle(Libcrypto.find(name).orElseThrow(), SHAPE);
         }
     }
 
     /** @throws IOException saying what to install, where libcrypto is not there */
     static void require() throws IOException {
-        if (!there()) {
-            throw new IOException("encryption needs OpenSSL's " + NAME + " (Debian: apt install libssl3)");
+        if (!Libcrypto.there()) {
+            throw new IOException("encryption needs OpenSSL's libcrypto.so.3 or libcrypto.so.1.1"
+                    + " (Debian: apt install libssl3; Red Hat: dnf install openssl-libs)");
         }
     }
 
@@ -75,19 +66,26 @@ final class AesGcm {
         if (made == 0) {
             throw new OutOfMemoryError("EVP_CIPHER_CTX_new");
         }
-        context = MemorySegment.ofAddress(made).reinterpret(arena, unused -> call(Functions.FREE, unused.address(), 0, 0, 0, 0, 0));
+        context = MemorySegment.ofAddress(made).reinterpret(arena,
+                unused -> call(Functions.FREE, unused.address(), 0, 0, 0, 0, 0));
         check(call(Functions.INIT, made, Functions.CIPHER, 0, 0, 0, 1), "EVP_CipherInit_ex");
-        check(call(Functions.CONTROL, made, SET_IV_LENGTH, ImageCipher.NONCE_BYTES, 0, 0, 0), "EVP_CTRL_AEAD_SET_IVLEN");
+        check(call(Functions.CONTROL, made, SET_IV_LENGTH, ImageCipher.NONCE_BYTES, 0, 0, 0),
+                "EVP_CTRL_AEAD_SET_IVLEN");
     }
 
-    /** Encrypts the first {@code length} bytes in place; {@code seal} holds the nonce and receives the tag behind it. */
+    /**
+     * Encrypts the first {@code length} bytes in place; {@code seal} holds the nonce and receives the tag behind it.
+     */
     void encrypt(MemorySegment bytes, int length, byte[] seal) {
         begin(seal, 1);
         update(bytes, length);
         end(seal);
     }
 
-    /** Encrypts nothing: the first {@code length} bytes are additional data; {@code seal} holds the nonce and receives the tag behind it. */
+    /**
+     * Encrypts nothing: the first {@code length} bytes are additional data; {@code seal} holds the nonce and receives
+     * the tag behind it.
+     */
     void tag(MemorySegment bytes, int length, byte[] seal) {
         begin(seal, 1);
         if (length > 0) {
@@ -96,12 +94,16 @@ final class AesGcm {
         end(seal);
     }
 
-    /** Decrypts the first {@code length} bytes in place; false when they are not what was sealed, and they must not be used then. */
+    /**
+     * Decrypts the first {@code length} bytes in place; false when they are not what was sealed, and they must not be
+     * used then.
+     */
     boolean decrypt(MemorySegment bytes, int length, byte[] seal) {
         begin(seal, 0);
         update(bytes, length);
         MemorySegment.copy(seal, ImageCipher.NONCE_BYTES, tag, ValueLayout.JAVA_BYTE, 0, ImageCipher.TAG_BYTES);
-        check(call(Functions.CONTROL, context.address(), SET_TAG, ImageCipher.TAG_BYTES, tag.address(), 0, 0), "EVP_CTRL_AEAD_SET_TAG");
+        check(call(Functions.CONTROL, context.address(), SET_TAG, ImageCipher.TAG_BYTES, tag.address(), 0, 0),
+                "EVP_CTRL_AEAD_SET_TAG");
         boolean right = finish() == 1;
         Reference.reachabilityFence(this);
         return right;
@@ -109,7 +111,8 @@ final class AesGcm {
 
     private void begin(byte[] seal, int encrypt) {
         MemorySegment.copy(seal, 0, nonce, ValueLayout.JAVA_BYTE, 0, ImageCipher.NONCE_BYTES);
-        check(call(Functions.INIT, context.address(), 0, 0, key.address(), nonce.address(), encrypt), "EVP_CipherInit_ex");
+        check(call(Functions.INIT, context.address(), 0, 0, key.address(), nonce.address(), encrypt),
+                "EVP_CipherInit_ex");
     }
 
     private void update(MemorySegment bytes, int length) {
@@ -121,10 +124,11 @@ final class AesGcm {
     /** @param into where the result goes; 0: the bytes are additional data */
     private void update(long into, MemorySegment bytes, int length) {
         if (!bytes.isNative()) {
-            throw new IllegalArgumentException("to be encrypted or tagged, bytes must be in native memory: " + bytes);
+            throw new IllegalArgumentException("only native memory can be encrypted or tagged: " + bytes);
         }
         try {
-            check(call(Functions.UPDATE, context.address(), into, count.address(), bytes.asSlice(0, length).address(), length, 0), "EVP_CipherUpdate");
+            check(call(Functions.UPDATE, context.address(), into, count.address(), bytes.asSlice(0, length).address(),
+                    length, 0), "EVP_CipherUpdate");
         } finally {
             Reference.reachabilityFence(bytes);
         }
@@ -136,7 +140,8 @@ final class AesGcm {
 
     private void end(byte[] seal) {
         check(finish(), "EVP_CipherFinal_ex");
-        check(call(Functions.CONTROL, context.address(), GET_TAG, ImageCipher.TAG_BYTES, tag.address(), 0, 0), "EVP_CTRL_AEAD_GET_TAG");
+        check(call(Functions.CONTROL, context.address(), GET_TAG, ImageCipher.TAG_BYTES, tag.address(), 0, 0),
+                "EVP_CTRL_AEAD_GET_TAG");
         MemorySegment.copy(tag, ValueLayout.JAVA_BYTE, 0, seal, ImageCipher.NONCE_BYTES, ImageCipher.TAG_BYTES);
         Reference.reachabilityFence(this); // its memory goes with it
     }

@@ -7,9 +7,10 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * Tags for the blocks of one checkpoint that is not encrypted: AES-256-GMAC (NIST SP 800-38D: GCM in which all is additional data and nothing is encrypted), under a
- * key that HKDF-SHA256 makes of the user's {@link ImageKey} and the checkpoint's random salt. Who lacks that key can make no tag for other bytes, nor for these bytes
- * under another nonce; and the table that says which nonce and tag belong to which place is under the manifest's MAC. Thread-safe.
+ * Tags for the blocks of one checkpoint that is not encrypted: AES-256-GMAC (NIST SP 800-38D: GCM in which all is
+ * additional data and nothing is encrypted), under a key that HKDF-SHA256 makes of the user's {@link ImageKey} and the
+ * checkpoint's random salt. Who lacks that key can make no tag for other bytes, nor for these bytes under another
+ * nonce; and the table that says which nonce and tag belong to which place is under the manifest's MAC. Thread-safe.
  */
 public final class BlockTags {
     private final String salt;
@@ -62,7 +63,7 @@ public final class BlockTags {
     public final class Worker implements BlockSealer {
         private final Gmac gmac = new Gmac(key);
 
-        private Worker() { }
+        private Worker() {}
 
         @Override
         public byte[] seal(MemorySegment bytes, int length) {

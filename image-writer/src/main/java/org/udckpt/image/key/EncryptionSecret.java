@@ -5,7 +5,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 
-/** What encrypted images are encrypted with: 32 bytes that a file or a command of the user gives. Never stored in an image. */
+/**
+ * What encrypted images are encrypted with: 32 bytes that a file or a command of the user gives. Never stored in an
+ * image.
+ */
 public final class EncryptionSecret {
     private static final int BYTES = 32;
     private final byte[] bytes;
@@ -23,31 +26,34 @@ public final class EncryptionSecret {
     }
 
     /**
-     * @param source {@code file:PATH}, a file of 64 hexadecimal digits that only its owner may read, or {@code command:COMMAND},
-     *               which {@code /bin/sh} runs and which prints them
+     * @param source {@code file:PATH}, a file of 64 hexadecimal digits that only its owner may read, or
+     *     {@code command:COMMAND}, which {@code /bin/sh} runs and which prints them
      * @throws IllegalArgumentException when {@code source} is neither
-     * @throws IOException              naming the file, never the key, nor a command, which may hold it
+     * @throws IOException naming the file, never the key, nor a command, which may hold it
      */
     public static EncryptionSecret from(String source) throws IOException {
         AesGcm.require();
         if (source.startsWith("file:") && source.length() > "file:".length()) {
             Path file = Path.of(source.substring("file:".length()));
             if (!Files.isRegularFile(file)) {
-                throw new IOException("encryption key file " + file + " is not there; make one: (umask 077; openssl rand -hex 32 > " + file + ")");
+                throw new IOException("encryption key file " + file + " does not exist; create it: (umask 077; "
+                        + "openssl rand -hex 32 > " + file + ")");
             }
             return new EncryptionSecret(ImageKey.readFile(file));
         }
         if (source.startsWith("command:") && source.length() > "command:".length()) {
             return parse(KeyCommand.output(source.substring("command:".length())));
         }
-        throw new IllegalArgumentException("an encryption key comes from file:PATH or command:COMMAND"); // what was given may be the key
+        // what was given may be the key
+        throw new IllegalArgumentException("an encryption key comes from file:PATH or command:COMMAND");
     }
 
     private static EncryptionSecret parse(String text) throws IOException {
         try {
             return of(HexFormat.of().parseHex(text.strip()));
         } catch (IllegalArgumentException e) { // whose message has the text
-            throw new IOException(KeyCommand.NAME + " did not print an encryption key of " + 2 * BYTES + " hexadecimal digits");
+            throw new IOException(
+                    KeyCommand.NAME + " did not print an encryption key of " + 2 * BYTES + " hexadecimal digits");
         }
     }
 

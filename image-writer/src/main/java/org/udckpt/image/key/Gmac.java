@@ -5,10 +5,14 @@ import java.security.GeneralSecurityException;
 import javax.crypto.Cipher;
 import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
+import org.udckpt.linux.Libcrypto;
 
-/** AES-256-GMAC (NIST SP 800-38D), by libcrypto, or where that is not there by the JDK, which takes longer. For one thread. */
+/**
+ * AES-256-GMAC (NIST SP 800-38D), by libcrypto, or where that is not there by the JDK, which takes longer. For one
+ * thread.
+ */
 final class Gmac {
-    private static final boolean NATIVE = AesGcm.there();
+    private static final boolean NATIVE = Libcrypto.there();
     private final AesGcm aes;
     private final SecretKeySpec key;
 
@@ -30,7 +34,8 @@ final class Gmac {
         }
         try {
             Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
-            cipher.init(Cipher.ENCRYPT_MODE, key, new GCMParameterSpec(8 * ImageCipher.TAG_BYTES, seal, 0, ImageCipher.NONCE_BYTES));
+            cipher.init(Cipher.ENCRYPT_MODE, key,
+                    new GCMParameterSpec(8 * ImageCipher.TAG_BYTES, seal, 0, ImageCipher.NONCE_BYTES));
             cipher.updateAAD(bytes.asSlice(0, length).asByteBuffer());
             cipher.doFinal(seal, ImageCipher.NONCE_BYTES);
         } catch (GeneralSecurityException e) {

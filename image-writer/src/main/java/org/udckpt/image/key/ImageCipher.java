@@ -11,9 +11,10 @@ import java.util.HexFormat;
 import org.udckpt.image.Manifest;
 
 /**
- * Encrypts and decrypts one checkpoint: AES-256 in GCM (NIST SP 800-38D), under a key of its own that HKDF-SHA256 (RFC 5869)
- * makes of the user's secret and the checkpoint's random salt. A nonce is its writer's number and a counter, so that none comes twice under a key.
- * Thread-safe; what is done per block goes through a {@link Worker}, one for each thread.
+ * Encrypts and decrypts one checkpoint: AES-256 in GCM (NIST SP 800-38D), under a key of its own that HKDF-SHA256 (RFC
+ * 5869) makes of the user's secret and the checkpoint's random salt. A nonce is its writer's number and a counter, so
+ * that none comes twice under a key. Thread-safe; what is done per block goes through a {@link Worker}, one for each
+ * thread.
  */
 public final class ImageCipher {
     public static final String NAME = "AES-256-GCM";
@@ -49,7 +50,8 @@ public final class ImageCipher {
      */
     public static ImageCipher of(Manifest.Encryption parameters, EncryptionSecret secret, int writer) {
         byte[] salt = HexFormat.of().parseHex(parameters.salt());
-        boolean right = MessageDigest.isEqual(check(secret, salt).getBytes(StandardCharsets.US_ASCII), parameters.check().getBytes(StandardCharsets.US_ASCII));
+        boolean right = MessageDigest.isEqual(check(secret, salt).getBytes(StandardCharsets.US_ASCII),
+                parameters.check().getBytes(StandardCharsets.US_ASCII));
         return right ? new ImageCipher(parameters, key(secret, salt), writer) : null;
     }
 
@@ -61,7 +63,10 @@ public final class ImageCipher {
         return KeyDerivation.derive(secret.bytes(), salt, "udckpt image data", 32);
     }
 
-    /** Tells a wrong secret from a damaged image, and says nothing about the key: both are outputs of HKDF for different purposes. */
+    /**
+     * Tells a wrong secret from a damaged image, and says nothing about the key: both are outputs of HKDF for different
+     * purposes.
+     */
     private static String check(EncryptionSecret secret, byte[] salt) {
         return hex(KeyDerivation.derive(secret.bytes(), salt, "udckpt image check", 16));
     }
@@ -80,7 +85,8 @@ public final class ImageCipher {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment body = arena.allocateFrom(ValueLayout.JAVA_BYTE, plain);
             byte[] seal = worker().seal(body, plain.length);
-            return ByteBuffer.allocate(plain.length + SEAL_BYTES).put(seal, 0, NONCE_BYTES).put(body.asByteBuffer()).put(seal, NONCE_BYTES, TAG_BYTES).array();
+            return ByteBuffer.allocate(plain.length + SEAL_BYTES).put(seal, 0, NONCE_BYTES).put(body.asByteBuffer())
+                    .put(seal, NONCE_BYTES, TAG_BYTES).array();
         }
     }
 
@@ -90,7 +96,8 @@ public final class ImageCipher {
         if (length < 0) {
             return null;
         }
-        byte[] seal = ByteBuffer.allocate(SEAL_BYTES).put(sealed, 0, NONCE_BYTES).put(sealed, NONCE_BYTES + length, TAG_BYTES).array();
+        byte[] seal = ByteBuffer.allocate(SEAL_BYTES).put(sealed, 0, NONCE_BYTES)
+                .put(sealed, NONCE_BYTES + length, TAG_BYTES).array();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment body = arena.allocate(length);
             MemorySegment.copy(sealed, NONCE_BYTES, body, ValueLayout.JAVA_BYTE, 0, length);
@@ -101,7 +108,7 @@ public final class ImageCipher {
     public final class Worker implements BlockSealer {
         private final AesGcm aes = new AesGcm(key);
 
-        private Worker() { }
+        private Worker() {}
 
         /** Encrypts the first {@code length} bytes in place; nonce and tag are returned. */
         @Override
@@ -116,7 +123,10 @@ public final class ImageCipher {
             return false;
         }
 
-        /** Decrypts the first {@code length} bytes in place; false when they are not what was sealed, and they must not be used then. */
+        /**
+         * Decrypts the first {@code length} bytes in place; false when they are not what was sealed, and they must not
+         * be used then.
+         */
         @Override
         public boolean open(MemorySegment bytes, int length, byte[] seal) {
             return aes.decrypt(bytes, length, seal);

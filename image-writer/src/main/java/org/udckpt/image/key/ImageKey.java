@@ -65,8 +65,8 @@ public final class ImageKey {
     }
 
     /**
-     * The same for who only reads: none is made. Where there is none, a directory without images can be looked at all the same, and what is sealed is an
-     * {@link org.udckpt.image.ImageError.Locked}.
+     * The same for who only reads: none is made. Where there is none, a directory without images can be looked at all
+     * the same, and what is sealed is an {@link org.udckpt.image.ImageError.Locked}.
      */
     public static ImageKey ofReader(Map<String, String> environment) throws IOException {
         Path file = file(environment);
@@ -93,7 +93,8 @@ public final class ImageKey {
             try {
                 create(file);
             } catch (FileSystemException e) {
-                throw new IOException("key file " + file + " cannot be made: " + FileErrors.text(e) + "; name another with UDCKPT_KEY_FILE", e);
+                throw new IOException("key file " + file + " cannot be created: " + FileErrors.text(e)
+                        + "; set UDCKPT_KEY_FILE to another one", e);
             }
         }
         return of(readFile(file));
@@ -102,7 +103,7 @@ public final class ImageKey {
     /** The 32 bytes in a key file that only its owner may read, who is this user. */
     static byte[] readFile(Path file) throws IOException {
         if (Files.exists(file) && !Files.isRegularFile(file)) { // not even opened: that of a device may do something
-            throw new IOException("key file " + file + " is not a regular file: name the file that holds the key");
+            throw new IOException("key file " + file + " is not a regular file: give the file that holds the key");
         }
         byte[] bytes;
         try {
@@ -110,7 +111,8 @@ public final class ImageKey {
         } catch (UntrustedPath e) {
             throw new IOException(e.getMessage(), e);
         } catch (LinuxError e) {
-            throw new IOException("key file " + file + " cannot be read: " + reason(e) + "; make it yours and readable (chown, chmod 600), or name another one", e);
+            throw new IOException("key file " + file + " cannot be read: " + reason(e)
+                    + "; make it yours and readable (chown, chmod 600), or give another one", e);
         }
         String text = new String(bytes, StandardCharsets.US_ASCII).strip();
         if (bytes.length > LONGEST || !text.matches("[0-9a-fA-F]{" + 2 * BYTES + "}")) {
@@ -132,7 +134,8 @@ public final class ImageKey {
             throw new NotDirectoryException(directory.toString());
         }
         createDirectories(directory);
-        Path temporary = Files.createTempFile(directory, ".key", null, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+        Path temporary =
+                Files.createTempFile(directory, ".key", null, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
         try {
             Files.setPosixFilePermissions(temporary, OWNER_ONLY); // whatever the umask
             Files.writeString(temporary, HexFormat.of().formatHex(secret) + "\n");
@@ -149,7 +152,8 @@ public final class ImageKey {
         if (!Files.exists(directory)) {
             createDirectories(directory.getParent());
             try {
-                Files.setPosixFilePermissions(Files.createDirectory(directory), PosixFilePermissions.fromString("rwx------"));
+                Files.setPosixFilePermissions(Files.createDirectory(directory),
+                        PosixFilePermissions.fromString("rwx------"));
             } catch (FileAlreadyExistsException e) {
                 return; // another first use
             }

@@ -8,20 +8,24 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A command of the user that prints a key. It may ask on the terminal: it has the caller's standard input and error. */
+/**
+ * A command of the user that prints a key. It may ask on the terminal: it has the caller's standard input and error.
+ */
 final class KeyCommand {
     /** In messages, which must not quote it: it may hold the key. */
     static final String NAME = "the command of --encrypt";
     private static final int MOST_OUTPUT = 4096;
     static final long SECONDS = 60;
 
-    private KeyCommand() { }
+    private KeyCommand() {}
 
     static String output(String command) throws IOException {
         return output(command, SECONDS);
     }
 
-    /** @throws IOException when it fails, prints too much, or it or who has its standard output has not ended in time */
+    /**
+     * @throws IOException when it fails, prints too much, or it or who has its standard output has not ended in time
+     */
     static String output(String command, long seconds) throws IOException {
         Process process = new ProcessBuilder("/bin/sh", "-c", command).redirectInput(ProcessBuilder.Redirect.INHERIT)
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
@@ -41,9 +45,11 @@ final class KeyCommand {
             }
             return new String(bytes, StandardCharsets.US_ASCII);
         } catch (TimeoutException e) {
-            throw new IOException(NAME + " did not end in " + seconds + " s and was ended: it has to print the key and end, all that it starts too", e);
+            throw new IOException(NAME + " did not end in " + seconds + " s and was killed: it has to print the key "
+                    + "and end, with all processes that it starts", e);
         } catch (ExecutionException e) {
-            throw new IOException("what " + NAME + " prints could not be read: " + e.getCause().getMessage(), e.getCause());
+            throw new IOException("the output of " + NAME + " could not be read: "
+                    + e.getCause().getMessage(), e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while " + NAME + " ran", e);

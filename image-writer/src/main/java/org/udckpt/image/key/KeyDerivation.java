@@ -7,7 +7,7 @@ import javax.crypto.spec.HKDFParameterSpec;
 
 /** HKDF-SHA256 (RFC 5869). */
 final class KeyDerivation {
-    private KeyDerivation() { }
+    private KeyDerivation() {}
 
     /** @param purpose the info of the RFC: outputs for different ones say nothing about each other */
     static byte[] derive(byte[] secret, byte[] salt, String purpose, int bytes) {

@@ -14,6 +14,7 @@ final class Nonces {
 
     /** The next one, with room for a tag behind it. */
     byte[] nextSeal() {
-        return ByteBuffer.allocate(ImageCipher.SEAL_BYTES).putInt(0, writer).putLong(ImageCipher.NONCE_BYTES - Long.BYTES, counter.getAndIncrement()).array();
+        return ByteBuffer.allocate(ImageCipher.SEAL_BYTES).putInt(0, writer)
+                .putLong(ImageCipher.NONCE_BYTES - Long.BYTES, counter.getAndIncrement()).array();
     }
 }

@@ -10,8 +10,9 @@ import org.udckpt.image.storage.SmallFiles;
 import org.udckpt.image.storage.StorageIo;
 
 /**
- * Where the parts of a checkpoint's nodes are, when each host has its own for itself: {@code DIRECTORY/node-0003/ckpt-0007} on the host of node 3. Its own
- * directory then holds the manifest and the job's tables, and a file {@code parts} that says so. In a copy that has all of it there is no such file.
+ * Where the parts of a checkpoint's nodes are, when each host has its own for itself:
+ * {@code DIRECTORY/node-0003/ckpt-0007} on the host of node 3. Its own directory then holds the manifest and the job's
+ * tables, and a file {@code parts} that says so. In a copy that has all of it there is no such file.
  *
  * @param directory absolute; under the same name on all hosts
  */
@@ -20,7 +21,7 @@ public record HostParts(Path directory) {
 
     public HostParts {
         if (!directory.isAbsolute() || directory.getNameCount() < 2) {
-            throw new IllegalArgumentException(directory + " is not absolute, or the root's");
+            throw new IllegalArgumentException(directory + " is not absolute, or is the root directory");
         }
     }
 
@@ -51,7 +52,8 @@ public record HostParts(Path directory) {
 
     /** Says so of a checkpoint that is being written, durably but for the name. */
     public void write(Path checkpoint, StorageIo io) throws IOException {
-        SmallFiles.write(io, checkpoint.resolve(ImageNames.PARTS), directory.toString().getBytes(StandardCharsets.UTF_8));
+        SmallFiles.write(io, checkpoint.resolve(ImageNames.PARTS),
+                directory.toString().getBytes(StandardCharsets.UTF_8));
     }
 
     /** All that a node's host has of checkpoints. */

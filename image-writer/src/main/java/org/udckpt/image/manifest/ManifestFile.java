@@ -15,11 +15,12 @@ import org.udckpt.image.storage.StorageIo;
 
 /** Opens the manifest in a checkpoint directory and holds it against the files there. */
 public final class ManifestFile {
-    private ManifestFile() { }
+    private ManifestFile() {}
 
     /**
      * Reads the manifest, checks its seal, that every file it names has its length, and that the checkpoints that it is
-     * based on are there, and as whole. Of one whose hosts have the parts of its nodes ({@link HostParts}), the job's files.
+     * based on are there, and as whole. Of one whose hosts have the parts of its nodes ({@link HostParts}), the job's
+     * files.
      *
      * @throws ImageError.Missing when there is no manifest: the checkpoint never came to be
      */
@@ -28,7 +29,8 @@ public final class ManifestFile {
     }
 
     /**
-     * As {@link #load}, for who reads only some of its files: of the others, here and in the checkpoints that it is based on, the lengths are not looked at.
+     * As {@link #load}, for who reads only some of its files: of the others, here and in the checkpoints that it is
+     * based on, the lengths are not looked at.
      *
      * @param wanted says of a file's name whether its length is
      */
@@ -44,35 +46,41 @@ public final class ManifestFile {
         return sealed;
     }
 
-    /** Reads the manifest of one checkpoint, without a look at what it is based on: {@link #alone}, or what that said before. */
+    /**
+     * Reads the manifest of one checkpoint, without a look at what it is based on: {@link #alone}, or what that said
+     * before.
+     */
     interface Alone {
         Sealed read(Path directory) throws IOException;
     }
 
     /**
-     * The manifest of a checkpoint that the one in {@code directory} is based on: exactly that one, whole. An error's file is the newer
-     * checkpoint's, whose problem it is; a corrupt one that was not asked for stays named as itself.
+     * The manifest of a checkpoint that the one in {@code directory} is based on: exactly that one, whole. An error's
+     * file is the newer checkpoint's, whose problem it is; a corrupt one that was not asked for stays named as itself.
      */
     public static Manifest base(Path directory, Manifest.Base base, ImageKey key, StorageIo io) throws IOException {
         return base(directory, base, one -> alone(one, key, io));
     }
 
     /** As {@link #base}, for who reads only some of its files. */
-    public static Manifest base(Path directory, Manifest.Base base, ImageKey key, StorageIo io, Predicate<String> wanted) throws IOException {
+    public static Manifest base(Path directory, Manifest.Base base, ImageKey key, StorageIo io,
+            Predicate<String> wanted) throws IOException {
         return base(directory, base, one -> alone(one, key, io, wanted));
     }
 
     private static Manifest base(Path directory, Manifest.Base base, Alone alone) throws IOException {
         Path other = directory.resolveSibling(ImageNames.directory(base.id()));
-        String needs = "holds what changed since " + other.getFileName() + ", ";
+        String needs = "holds the changes since " + other.getFileName() + ", ";
         try {
             Sealed sealed = alone.read(other);
             if (!sealed.mac().equals(base.mac())) {
-                throw new ImageError.Corrupt(directory.resolve(ImageNames.MANIFEST), -1, needs + "but " + other + " is another checkpoint than that");
+                throw new ImageError.Corrupt(directory.resolve(ImageNames.MANIFEST), -1, needs + "but " + other
+                        + " is a different checkpoint");
             }
             return sealed.manifest();
         } catch (ImageError.Missing | NoSuchFileException gone) {
-            throw new ImageError.Missing(other, "not whole, but " + directory.getFileName() + " " + needs + "and cannot be used without it: "
+            throw new ImageError.Missing(other, "incomplete, but " + directory.getFileName() + " " + needs
+                    + "and cannot be used without it: "
                     + gone.getMessage());
         }
     }
@@ -82,18 +90,20 @@ public final class ManifestFile {
         return alone(directory, key, io, file -> true);
     }
 
-    private static Sealed alone(Path directory, ImageKey key, StorageIo io, Predicate<String> wanted) throws IOException {
+    private static Sealed alone(Path directory, ImageKey key, StorageIo io, Predicate<String> wanted)
+            throws IOException {
         Path file = directory.resolve(ImageNames.MANIFEST);
         Sealed sealed;
         try {
             sealed = ManifestParser.open(SmallFiles.read(io, file, -1, ManifestParser.MAX_BYTES), key, file);
         } catch (ImageError.Missing e) {
-            throw new ImageError.Missing(file, "not there: no complete checkpoint");
+            throw new ImageError.Missing(file, "missing: not a complete checkpoint");
         }
         Manifest manifest = sealed.manifest();
         OptionalLong id = ImageNames.id(directory);
         if (id.isEmpty() || id.getAsLong() != manifest.id()) {
-            throw new ImageError.Corrupt(file, -1, "belongs to " + ImageNames.directory(manifest.id()) + ": moved or copied here");
+            throw new ImageError.Corrupt(file, -1, "belongs to " + ImageNames.directory(manifest.id())
+                    + ": moved or copied here");
         }
         checkLengths(directory, manifest, io, wanted);
         return sealed;
@@ -107,14 +117,17 @@ public final class ManifestFile {
     public static void checkPart(Path file, long expected, String whose, StorageIo io) throws IOException {
         try (StorageIo.Input input = io.open(file)) {
             if (input.length() != expected) {
-                throw new ImageError.Corrupt(file, Math.min(expected, input.length()), input.length() + " bytes long here; " + whose + " has written " + expected);
+                throw new ImageError.Corrupt(file, Math.min(expected, input.length()), input.length()
+                        + " bytes long here; " + whose + " wrote " + expected);
             }
         } catch (NoSuchFileException e) {
-            throw new ImageError.Missing(file, "written by " + whose + ", and not to be seen here: images of several nodes need a directory that all of them share");
+            throw new ImageError.Missing(file, "written by " + whose + ", but not visible here: images of several "
+                    + "nodes need a directory that all nodes share");
         }
     }
 
-    private static void checkLengths(Path directory, Manifest manifest, StorageIo io, Predicate<String> wanted) throws IOException {
+    private static void checkLengths(Path directory, Manifest manifest, StorageIo io, Predicate<String> wanted)
+            throws IOException {
         Predicate<String> here = wanted;
         for (Manifest.FileEntry entry : manifest.files()) {
             try {
@@ -137,7 +150,7 @@ public final class ManifestFile {
                         input.length() + " bytes long; the manifest says " + expected);
             }
         } catch (NoSuchFileException e) {
-            throw new ImageError.Missing(file, "not there, but the manifest names it");
+            throw new ImageError.Missing(file, "missing, but named by the manifest");
         }
     }
 
@@ -147,7 +160,8 @@ public final class ManifestFile {
         try {
             List<Path> siblings = io.list(directory.getParent());
             for (Path sibling : siblings.reversed().stream().filter(p -> ImageNames.id(p).orElse(Long.MAX_VALUE) < id)
-                    .sorted((a, b) -> Long.compare(ImageNames.id(b).orElseThrow(), ImageNames.id(a).orElseThrow())).toList()) {
+                    .sorted((a, b) -> Long.compare(ImageNames.id(b).orElseThrow(), ImageNames.id(a).orElseThrow()))
+                    .toList()) {
                 if (io.kind(sibling) == StorageIo.Kind.DIRECTORY && isComplete(sibling, key, io)) {
                     return "; the newest complete checkpoint before it is " + sibling.getFileName();
                 }

@@ -32,7 +32,8 @@ public final class ManifestParser {
     /** Room for some hundred thousand files; a longer manifest is refused unread. */
     public static final int MAX_BYTES = 32 << 20;
     /** Whoever is refused for want of a key looks for one: what that would lead to is said first. */
-    private static final String OF_ANOTHER = "; the checkpoint is user %d's, and a restart by you would run its processes as user %d: be that user (su, sudo -u)";
+    private static final String OF_ANOTHER = "; the checkpoint belongs to user %d, and a restart by you would run "
+            + "its processes as user %d: run as that user (su, sudo -u)";
     private static final Pattern VERSION_LINE = Pattern.compile("udckpt-image (0|[1-9]\\d{0,8})");
     private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
     private static final Pattern CHECK = Pattern.compile("[0-9a-f]{32}");
@@ -55,13 +56,13 @@ public final class ManifestParser {
     /** A {@link PartReport}: not yet held against its own name. */
     static PartReport part(byte[] bytes) throws ImageError {
         if (bytes.length > PartReport.MAX_BYTES) {
-            throw new ImageError.Corrupt(REPORT, -1, bytes.length + " bytes, at most " + PartReport.MAX_BYTES + " are allowed");
+            throw new ImageError.Corrupt(REPORT, -1, bytes.length + " bytes; the limit is " + PartReport.MAX_BYTES);
         }
         String text = new String(bytes, StandardCharsets.US_ASCII);
         ManifestParser parser = new ManifestParser(REPORT, Arrays.asList(text.split("\n", -1)));
         PartReport report = parser.parsePart();
         if (!ManifestText.part(report).equals(text)) {
-            throw new ImageError.Corrupt(REPORT, -1, "not in the form in which reports are written");
+            throw new ImageError.Corrupt(REPORT, -1, "malformed report");
         }
         return report;
     }
@@ -69,13 +70,14 @@ public final class ManifestParser {
     private PartReport parsePart() throws ImageError {
         try {
             if (!lines.getFirst().equals(PartReport.MAGIC + Manifest.VERSION)) {
-                throw corrupt("the first line is not '" + PartReport.MAGIC + Manifest.VERSION + "': all nodes need the same udckpt");
+                throw corrupt("the first line is not '" + PartReport.MAGIC + Manifest.VERSION
+                        + "': all nodes need the same udckpt");
             }
             next = 1;
             offset = lines.getFirst().length() + 1;
             List<Manifest.Node> nodes = nodes();
             if (nodes.size() != 1) {
-                throw corrupt(nodes.size() + " nodes in place of one");
+                throw corrupt(nodes.size() + " nodes instead of one");
             }
             long bytes = number("bytes");
             long nanos = number("write-ns");
@@ -101,13 +103,17 @@ public final class ManifestParser {
         int version = version(sealed, file);
         int bodyLength = sealed.length - MAC_LINE;
         String tail = bodyLength <= 0 ? "" : new String(sealed, bodyLength, MAC_LINE, StandardCharsets.US_ASCII);
-        if (!tail.startsWith("mac ") || !tail.endsWith("\n") || !SHA256.matcher(tail.substring(4, MAC_LINE - 1)).matches()) {
-            throw new ImageError.Corrupt(file, Math.max(0, bodyLength), "does not end with a MAC: cut off or changed");
+        if (!tail.startsWith("mac ") || !tail.endsWith("\n")
+                || !SHA256.matcher(tail.substring(4, MAC_LINE - 1)).matches()) {
+            throw new ImageError.Corrupt(file, Math.max(0, bodyLength), "does not end with a MAC: truncated or "
+                    + "changed");
         }
         byte[] body = Arrays.copyOf(sealed, bodyLength);
         if (key.missing() != null) {
-            throw new ImageError.Locked(file, "sealed with key " + keyName(body) + ", and there is no key in " + key.missing()
-                    + (isOwn(file) ? ": put that key there, or name its file with UDCKPT_KEY_FILE" : OF_ANOTHER.formatted(owner(file), User.id())));
+            throw new ImageError.Locked(file, "sealed with key " + keyName(body) + ", but there is no key in "
+                    + key.missing()
+                    + (isOwn(file) ? ": put that key there, or set UDCKPT_KEY_FILE to its file"
+                            : OF_ANOTHER.formatted(owner(file), User.id())));
         }
         if (!MessageDigest.isEqual(key.mac(body), HexFormat.of().parseHex(tail, 4, MAC_LINE - 1))) {
             throw wrongMac(body, key, file);
@@ -116,7 +122,7 @@ public final class ManifestParser {
         Manifest manifest = new ManifestParser(file, Arrays.asList(text.split("\n", -1))).parse(version);
         // One manifest has one form: what reads alike but is written otherwise was not written by us.
         if (!ManifestText.body(manifest, key).equals(text)) {
-            throw new ImageError.Corrupt(file, -1, "not in the form in which manifests are written");
+            throw new ImageError.Corrupt(file, -1, "malformed manifest");
         }
         return new Sealed(manifest, tail.substring(4, MAC_LINE - 1));
     }
@@ -135,16 +141,17 @@ public final class ManifestParser {
         String head = new String(sealed, 0, Math.min(sealed.length, 64), StandardCharsets.US_ASCII);
         var matcher = VERSION_LINE.matcher(head.contains("\n") ? head.substring(0, head.indexOf('\n')) : "");
         if (!matcher.matches()) {
-            throw new ImageError.Corrupt(file, 0, "not a manifest: the first line is not '" + ManifestText.MAGIC + "VERSION'");
+            throw new ImageError.Corrupt(file, 0,
+                    "not a manifest: the first line is not '" + ManifestText.MAGIC + "VERSION'");
         }
         int version = Integer.parseInt(matcher.group(1));
         if (version > Manifest.VERSION) {
             throw new ImageError.TooNew(file, "format version " + version + "; this udckpt reads up to "
-                    + Manifest.VERSION + ": use a newer one");
+                    + Manifest.VERSION + ": use a newer udckpt");
         }
         if (version < Manifest.OLDEST_VERSION) {
-            throw new ImageError.TooOld(file, "format version " + version + "; this udckpt reads from "
-                    + Manifest.OLDEST_VERSION + " on: use an older one");
+            throw new ImageError.TooOld(file, "format version " + version + "; this udckpt reads "
+                    + Manifest.OLDEST_VERSION + " and later: use an older udckpt");
         }
         return version;
     }
@@ -153,7 +160,8 @@ public final class ManifestParser {
     private static ImageError wrongMac(byte[] body, ImageKey key, Path file) {
         String name = keyName(body);
         if (!name.isEmpty() && !name.equals(key.id())) {
-            return new ImageError.Foreign(file, "sealed with key " + name + ", yours is " + key.id() + (isOwn(file) ? ": name the right one with UDCKPT_KEY_FILE" : OF_ANOTHER.formatted(owner(file), User.id())));
+            return new ImageError.Foreign(file, "sealed with key " + name + ", yours is " + key.id() + (isOwn(file)
+                    ? ": set UDCKPT_KEY_FILE to the right key" : OF_ANOTHER.formatted(owner(file), User.id())));
         }
         return new ImageError.Corrupt(file, -1, "its MAC is wrong: the manifest was changed after it was written");
     }
@@ -182,13 +190,17 @@ public final class ManifestParser {
             long stopMax = number("stop-max-ns");
             long stopMedian = number("stop-median-ns");
             long write = number("write-ns");
-            Manifest manifest = new Manifest(version, id, takenAt, architecture, integrity, salt, ranks, bytes, stored, stopMax, stopMedian,
-                    write, version == 1 ? null : encryption(), version == 1 ? List.of() : bases(id), labels(), nodes(), files(version));
+            Manifest manifest = new Manifest(version, id, takenAt, architecture, integrity, salt, ranks, bytes, stored,
+                    stopMax, stopMedian,
+                    write, version == 1 ? null : encryption(), version == 1 ? List.of() : bases(id), labels(), nodes(),
+                    files(version));
             if (next != lines.size() - 1 || !lines.get(next).isEmpty()) {
                 throw corrupt("unexpected line '" + lines.get(next) + "'");
             }
-            if (version < FIRST_TAGGED && integrity == Manifest.Integrity.GMAC || manifest.tagged() != (salt != null) || salt != null && !SHA256.matcher(salt).matches()) {
-                throw corrupt("integrity " + integrity + (salt == null ? " without" : " with") + " a salt, in version " + version);
+            if (version < FIRST_TAGGED && integrity == Manifest.Integrity.GMAC || manifest.tagged() != (salt != null)
+                    || salt != null && !SHA256.matcher(salt).matches()) {
+                throw corrupt("integrity " + integrity + (salt == null ? " without" : " with") + " a salt, in version "
+                        + version);
             }
             return manifest;
         } catch (IllegalArgumentException | ArithmeticException | DateTimeException | IndexOutOfBoundsException e) {
@@ -217,7 +229,8 @@ public final class ManifestParser {
             Manifest.Base base = new Manifest.Base(natural(words[1]), words[2]);
             long least = bases.isEmpty() ? 1 : bases.getLast().id() + 1;
             if (base.id() < least || base.id() >= id || !SHA256.matcher(words[2]).matches()) {
-                throw corrupt("base " + base.id() + " twice, out of order, not older than " + id + ", or without a MAC");
+                throw corrupt(
+                        "base " + base.id() + " twice, out of order, not older than " + id + ", or without a MAC");
             }
             bases.add(base);
         }

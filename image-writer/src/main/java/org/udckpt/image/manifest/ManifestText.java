@@ -15,7 +15,7 @@ import org.udckpt.image.key.ImageKey;
 public final class ManifestText {
     static final String MAGIC = "udckpt-image ";
 
-    private ManifestText() { }
+    private ManifestText() {}
 
     public static byte[] seal(Manifest manifest, ImageKey key) {
         byte[] body = body(manifest, key).getBytes(StandardCharsets.US_ASCII);
@@ -47,7 +47,8 @@ public final class ManifestText {
 
     private static void files(StringBuilder text, List<Manifest.FileEntry> files, int version) {
         for (Manifest.FileEntry f : files) {
-            line(text, "file", f.name(), f.length(), f.sha256() != null ? "sha256" : cover(version), f.sha256() != null ? f.sha256() : f.cover());
+            line(text, "file", f.name(), f.length(), f.sha256() != null ? "sha256" : cover(version),
+                    f.sha256() != null ? f.sha256() : f.cover());
         }
     }
 
@@ -123,7 +124,7 @@ public final class ManifestText {
         for (int i = 0; i < word.length(); i++) {
             char c = word.charAt(i);
             if (c == '%' && i + 3 > word.length()) {
-                throw new IllegalArgumentException("cut off behind '%': " + word);
+                throw new IllegalArgumentException("truncated after '%': " + word);
             } else if (c == '%') {
                 bytes[n++] = (byte) HexFormat.fromHexDigits(word, i + 1, i + 3);
                 i += 2;
@@ -133,7 +134,7 @@ public final class ManifestText {
         }
         String text = new String(bytes, 0, n, StandardCharsets.UTF_8);
         if (!encode(text).equals(word)) {
-            throw new IllegalArgumentException("not in the one form that is written: " + word);
+            throw new IllegalArgumentException("not in canonical form: " + word);
         }
         return text;
     }

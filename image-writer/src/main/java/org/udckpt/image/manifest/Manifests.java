@@ -8,8 +8,8 @@ import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.storage.StorageIo;
 
 /**
- * The manifests of a directory of checkpoints at one moment: each is read once, though in a chain every checkpoint names all
- * those before it. For one look around; not thread-safe.
+ * The manifests of a directory of checkpoints at one moment: each is read once, though in a chain every checkpoint
+ * names all those before it. For one look around; not thread-safe.
  */
 public final class Manifests {
     private final ImageKey key;
@@ -17,7 +17,7 @@ public final class Manifests {
     private final Map<Path, Read> known = new HashMap<>();
 
     /** One of both is null. */
-    private record Read(Sealed sealed, IOException problem) { }
+    private record Read(Sealed sealed, IOException problem) {}
 
     public Manifests(ImageKey key, StorageIo io) {
         this.key = key;

@@ -9,16 +9,17 @@ import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
 
 /**
- * What one node contributes to a checkpoint, as its manifest has it. It is made when all of the part is durable, and travels from the node to
- * whoever writes the manifest, as lines like the manifest's own.
+ * What one node contributes to a checkpoint, as its manifest has it. It is made when all of the part is durable, and
+ * travels from the node to whoever writes the manifest, as lines like the manifest's own.
  *
- * @param files      all begin with the node's name
- * @param bytes      of memory
+ * @param files all begin with the node's name
+ * @param bytes of memory
  * @param writeNanos from the first page read to the last stripe file synced
- * @param stops      how long each of its ranks stood still, in nanoseconds; none: not measured
- * @param bases      the older checkpoints in whose blocks some of the memory is
+ * @param stops how long each of its ranks stood still, in nanoseconds; none: not measured
+ * @param bases the older checkpoints in whose blocks some of the memory is
  */
-public record PartReport(Manifest.Node node, List<Manifest.FileEntry> files, long bytes, long writeNanos, List<Long> stops, SortedSet<Long> bases) {
+public record PartReport(Manifest.Node node, List<Manifest.FileEntry> files, long bytes, long writeNanos,
+        List<Long> stops, SortedSet<Long> bases) {
     /** Some hundred files; a longer report is refused unread. */
     public static final int MAX_BYTES = 64 << 10;
     static final String MAGIC = "udckpt-part ";
@@ -33,13 +34,16 @@ public record PartReport(Manifest.Node node, List<Manifest.FileEntry> files, lon
         return ManifestText.part(this).getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** @throws ImageError.Corrupt if no node of this version sends such a report, or it names files that are not its own */
+    /**
+     * @throws ImageError.Corrupt if no node of this version sends such a report, or it names files that are not its own
+     */
     public static PartReport decode(byte[] bytes) throws ImageError {
         PartReport report = ManifestParser.part(bytes);
         String own = ImageNames.node(report.node.index());
         for (Manifest.FileEntry file : report.files) {
             if (!file.name().startsWith(own) || file.cover() != null && !file.cover().startsWith(own)) {
-                throw new ImageError.Corrupt(ManifestParser.REPORT, -1, "node " + report.node.index() + " (" + report.node.host() + ") names " + file.name() + ", which is not its own");
+                throw new ImageError.Corrupt(ManifestParser.REPORT, -1, "node " + report.node.index() + " ("
+                        + report.node.host() + ") names " + file.name() + ", a file of another node");
             }
         }
         return report;

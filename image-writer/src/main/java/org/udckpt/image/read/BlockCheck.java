@@ -30,24 +30,28 @@ final class BlockCheck {
             for (; next < blocks.size() && blocks.get(next).stripe() == stripe; next++) {
                 checkAlone(blocks.get(next), next);
                 if (blocks.get(next).offset() != at) {
-                    throw wrong(next, "begins at " + blocks.get(next).offset() + " of stripe " + stripe + ", not at " + at);
+                    throw wrong(next,
+                            "begins at " + blocks.get(next).offset() + " of stripe " + stripe + ", not at " + at);
                 }
                 at += blocks.get(next).stored();
             }
             if (at != stripeLengths.get(stripe)) {
-                throw wrong(next, "the blocks of stripe " + stripe + " end at " + at + ", the file at " + stripeLengths.get(stripe));
+                throw wrong(next, "the blocks of stripe " + stripe + " end at " + at + ", the file at "
+                        + stripeLengths.get(stripe));
             }
         }
         if (next < blocks.size()) {
-            throw wrong(next, "of stripe " + blocks.get(next).stripe() + ", which is not there or comes out of order");
+            throw wrong(next, "of stripe " + blocks.get(next).stripe() + ", which does not exist or is out of order");
         }
     }
 
     private void checkAlone(Block b, int row) throws ImageError {
-        boolean right = b.codec() != null && b.length() > 0 && b.length() <= Block.MAX_LENGTH && b.length() % Range.PAGE == 0 && b.packed() > 0
+        boolean right = b.codec() != null && b.length() > 0 && b.length() <= Block.MAX_LENGTH
+                && b.length() % Range.PAGE == 0 && b.packed() > 0
                 && switch (b.codec()) {
                     case RAW -> b.packed() == b.length();
-                    case ZSTD -> b.packed() < b.length() && b.stored() < b.length(); // the first, that the second cannot overflow
+                    // the first, that the second cannot overflow
+                    case ZSTD -> b.packed() < b.length() && b.stored() < b.length();
                 };
         if (!right || !protectedAsSaid(b)) {
             throw wrong(row, "not a block: " + b);
@@ -56,7 +60,8 @@ final class BlockCheck {
 
     private boolean protectedAsSaid(Block b) {
         if (manifest.encryption() != null || manifest.tagged()) {
-            return b.digest() == null && b.seal() != null && b.seal().length == ImageCipher.SEAL_BYTES && (!manifest.tagged() || b.checksum() == 0);
+            return b.digest() == null && b.seal() != null && b.seal().length == ImageCipher.SEAL_BYTES
+                    && (!manifest.tagged() || b.checksum() == 0);
         }
         return b.seal() == null && switch (manifest.integrity()) {
             case XXH3, GMAC -> b.digest() == null;

@@ -16,19 +16,22 @@ import org.udckpt.image.storage.StorageIo;
 
 /** The stripe files of one node of one checkpoint, and the blocks in them. Thread-safe. */
 final class BlockFiles implements Closeable {
-    private final ImageFiles image;
+    private final CheckpointFiles image;
     private final Manifest.Node node;
     private final List<Block> blocks;
     private final List<Path> files = new ArrayList<>();
     private final List<StorageIo.Input> stripes = new ArrayList<>();
 
     /** Checks the rows and opens the files. */
-    BlockFiles(ImageFiles image, Manifest.Node node, List<Block> blocks) throws IOException {
+    BlockFiles(CheckpointFiles image, Manifest.Node node, List<Block> blocks) throws IOException {
         this.image = image;
         this.node = node;
         this.blocks = blocks;
         List<Manifest.FileEntry> entries = image.stripes(node.index());
-        new BlockCheck(image.directory().resolve(ImageNames.nodeTable(node.index(), ManifestText.cover(image.manifest().version()))), image.manifest(),
+        new BlockCheck(
+                image.directory()
+                        .resolve(ImageNames.nodeTable(node.index(), ManifestText.cover(image.manifest().version()))),
+                image.manifest(),
                 entries.stream().map(Manifest.FileEntry::length).toList()).check(blocks);
         try {
             for (Manifest.FileEntry entry : entries) {
@@ -47,7 +50,7 @@ final class BlockFiles implements Closeable {
         try {
             return image.io().open(file);
         } catch (NoSuchFileException e) {
-            throw new ImageError.Missing(file, "is not there any more" + image.advice());
+            throw new ImageError.Missing(file, "was removed" + image.advice());
         }
     }
 
@@ -55,7 +58,7 @@ final class BlockFiles implements Closeable {
         return blocks;
     }
 
-    /** For one thread; see {@link ImageFiles#sealer}. */
+    /** For one thread; see {@link CheckpointFiles#sealer}. */
     BlockReader reader() throws ImageError {
         return new BlockReader(image.manifest().integrity(), image.sealer());
     }
@@ -68,13 +71,15 @@ final class BlockFiles implements Closeable {
     /** @param where whose memory it is, or "" */
     ImageError.Corrupt damaged(Block block, String where, String what) {
         Path file = files.get(block.stripe());
-        return new ImageError.Corrupt(file, block.offset(), where + " (node " + node.index() + ", " + node.host() + "): block "
-                + blocks.indexOf(block) + " with " + block.length() + " bytes: " + what + advice(file));
+        return new ImageError.Corrupt(file, block.offset(),
+                where + " (node " + node.index() + ", " + node.host() + "): block "
+                        + blocks.indexOf(block) + " with " + block.length() + " bytes: " + what + advice(file));
     }
 
     /** What a host has for itself is not needed where there is the whole checkpoint. */
     private String advice(Path file) {
-        return file.getParent().equals(image.directory()) ? image.advice() : "; remove this file, and that in " + image.directory() + " is read";
+        return file.getParent().equals(image.directory()) ? image.advice() : "; remove this file to read the copy in "
+                + image.directory();
     }
 
     @Override

@@ -47,7 +47,10 @@ final class BlockReader {
         }
     }
 
-    /** Reads and decrypts the stored bytes: nothing looks into them before it is known that they are those that were written. */
+    /**
+     * Reads and decrypts the stored bytes: nothing looks into them before it is known that they are those that were
+     * written.
+     */
     private void load(BlockFiles files, Block block, MemorySegment to, Supplier<String> whose) throws IOException {
         files.stored(block, to.asByteBuffer());
         if (sealer != null && !sealer.open(to, block.stored(), block.seal())) {
@@ -65,7 +68,8 @@ final class BlockReader {
         plain = plain == null ? DeviceMemory.piece() : plain;
         MemorySegment target = into.isNative() ? into : plain;
         try {
-            long length = Zstd.decompressDirectByteBuffer(target.asByteBuffer(), 0, block.length(), stored.asByteBuffer(), 0, block.packed());
+            long length = Zstd.decompressDirectByteBuffer(target.asByteBuffer(), 0, block.length(),
+                    stored.asByteBuffer(), 0, block.packed());
             if (length != block.length()) {
                 throw files.damaged(block, whose.get(), "decompresses to " + length + " bytes");
             }

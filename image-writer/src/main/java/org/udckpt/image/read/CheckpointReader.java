@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -18,6 +17,7 @@ import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.storage.StorageIo;
+import org.udckpt.image.table.RecordTable;
 
 /**
  * Reads one checkpoint, and only what its manifest vouches for. Opening checks the seal and the lengths of all files;
@@ -25,12 +25,12 @@ import org.udckpt.image.storage.StorageIo;
  * and says which older checkpoint is whole. Thread-safe.
  */
 public final class CheckpointReader implements Closeable {
-    private final ImageFiles image;
+    private final CheckpointFiles image;
     private final StorageIo.Session storage;
     /** Nobody removes what is being read. */
     private final Closeable held;
     private volatile MemoryNames names = MemoryNames.NUMBERS;
-    private Map<Long, ImageFiles> bases;
+    private Map<Long, CheckpointFiles> bases;
     private final SortedMap<Integer, NodeMemory> memories = new TreeMap<>();
 
     /** How far {@link #verify} is, in bytes of stripe files and tables. */
@@ -39,7 +39,7 @@ public final class CheckpointReader implements Closeable {
         void read(long done, long total);
     }
 
-    private CheckpointReader(ImageFiles image, StorageIo.Session storage, Closeable held) {
+    private CheckpointReader(CheckpointFiles image, StorageIo.Session storage, Closeable held) {
         this.image = image;
         this.storage = storage;
         this.held = held;
@@ -47,8 +47,8 @@ public final class CheckpointReader implements Closeable {
 
     /**
      * @param directory of one checkpoint, {@code DIR/ckpt-0001}
-     * @throws ImageError {@code Missing} without manifest, {@code Foreign} for another key's, {@code TooOld}, {@code TooNew},
-     *                    else {@code Corrupt}
+     * @throws ImageError {@code Missing} without manifest, {@code Foreign} for another key's, {@code TooOld},
+     *     {@code TooNew}, else {@code Corrupt}
      */
     public static CheckpointReader open(Path directory, ImageKey key) throws IOException {
         return open(directory, key, LocalStorage.INSTANCE);
@@ -56,19 +56,19 @@ public final class CheckpointReader implements Closeable {
 
     /** As {@link #open(Path, ImageKey)}, from another storage. */
     public static CheckpointReader open(Path directory, ImageKey key, StorageIo io) throws IOException {
-        return open(io, session -> ImageFiles.open(directory, key, session));
+        return open(io, session -> CheckpointFiles.open(directory, key, session));
     }
 
     /** Reads the manifest. */
     @FunctionalInterface
     private interface Begin {
-        ImageFiles in(StorageIo.Session io) throws IOException;
+        CheckpointFiles in(StorageIo.Session io) throws IOException;
     }
 
     private static CheckpointReader open(StorageIo storage, Begin begin) throws IOException {
         StorageIo.Session io = storage.session();
         try {
-            ImageFiles image = begin.in(io);
+            CheckpointFiles image = begin.in(io);
             return new CheckpointReader(image, io, hold(image.directory().resolve(ImageNames.MANIFEST), io));
         } catch (IOException | RuntimeException | Error e) {
             io.close();
@@ -85,14 +85,16 @@ public final class CheckpointReader implements Closeable {
     }
 
     /**
-     * As {@link #open(Path, ImageKey)}, for the one who needs one node's share of it: whether all files of the others are there, and as long as they should be,
-     * is not looked at before they are read. So the cost of many who each open their own does not grow with the square of their number.
+     * As {@link #open(Path, ImageKey)}, for the one who needs one node's share of it: whether all files of the others
+     * are there, and as long as they should be, is not looked at before they are read. So the cost of many who each
+     * open their own does not grow with the square of their number.
      *
      * @throws ImageError.Missing also when there is no node of that index
      */
     public static CheckpointReader openNode(Path directory, ImageKey key, StorageIo io, int index) throws IOException {
         String own = ImageNames.node(index);
-        CheckpointReader reader = open(io, session -> ImageFiles.open(directory, key, session, file -> file.startsWith(own) || file.startsWith(ImageNames.JOB)));
+        CheckpointReader reader = open(io, session -> CheckpointFiles.open(directory, key, session,
+                file -> file.startsWith(own) || file.startsWith(ImageNames.JOB)));
         try {
             reader.node(index);
             return reader;
@@ -113,8 +115,10 @@ public final class CheckpointReader implements Closeable {
      * @param parts      where that would be
      * @param passedOver is told of what is there under the checkpoint's number, but is another one's
      */
-    public static CheckpointReader openNode(Path directory, ImageKey key, HostParts parts, int index, Consumer<Path> passedOver) throws IOException {
-        try (OwnPartView view = new OwnPartView(LocalStorage.INSTANCE.session(), parts, index, passedOver)) { // the reader holds it from then on
+    public static CheckpointReader openNode(Path directory, ImageKey key, HostParts parts, int index,
+            Consumer<Path> passedOver) throws IOException {
+        try (OwnPartView view = new OwnPartView(LocalStorage.INSTANCE.session(), parts, index, passedOver)) {
+            // the reader holds it from then on
             return openNode(directory, key, view, index);
         }
     }
@@ -125,7 +129,11 @@ public final class CheckpointReader implements Closeable {
         return this;
     }
 
-    /** Errors about damaged memory and tables name this copy of the checkpoint from now on, if it is complete then. @return this */
+    /**
+     * Errors about damaged memory and tables name this copy of the checkpoint from now on, if it is complete then.
+     *
+     * @return this
+     */
     public CheckpointReader copied(Path copy) {
         image.copied(copy);
         return this;
@@ -146,7 +154,10 @@ public final class CheckpointReader implements Closeable {
         return image.directory();
     }
 
-    /** Rows of a table: the job's, then each node's, in order. Numbers of processes and objects are each node's own: see {@link #node}. */
+    /**
+     * Rows of a table: the job's, then each node's, in order. Numbers of processes and objects are each node's own: see
+     * {@link #node}.
+     */
     public <T> List<T> table(String name, Class<T> type) throws IOException {
         List<T> rows = new ArrayList<>();
         boolean found = false;
@@ -187,7 +198,8 @@ public final class CheckpointReader implements Closeable {
     /** @throws ImageError.Missing when there is none of that index */
     public NodeReader node(int index) throws ImageError {
         return nodes().stream().filter(node -> node.index() == index).findFirst()
-                .orElseThrow(() -> new ImageError.Missing(image.directory().resolve(ImageNames.MANIFEST), "has no node " + index));
+                .orElseThrow(() -> new ImageError.Missing(image.directory().resolve(ImageNames.MANIFEST),
+                        "has no node " + index));
     }
 
     boolean has(int node, String name) {
@@ -206,6 +218,11 @@ public final class CheckpointReader implements Closeable {
     /** Rows of one node's table. */
     public <T> List<T> table(int node, String name, Class<T> type) throws IOException {
         return image.rows(ImageNames.nodeTable(node, name), type);
+    }
+
+    /** As {@link #table(int, String, Class)}, of rows that a list of records decides about. */
+    public <T> List<T> table(int node, String name, RecordTable<T> rows) throws IOException {
+        return image.rows(ImageNames.nodeTable(node, name), rows);
     }
 
     /** The processes whose memory the image holds, by node. */
@@ -230,7 +247,8 @@ public final class CheckpointReader implements Closeable {
             }
         });
         if (nodes.size() != 1) {
-            throw new IllegalArgumentException("process " + process + " is on " + nodes.size() + " nodes of " + image.directory());
+            throw new IllegalArgumentException(
+                    "process " + process + " is on " + nodes.size() + " nodes of " + image.directory());
         }
         return memory(nodes.getFirst(), process);
     }
@@ -254,9 +272,9 @@ public final class CheckpointReader implements Closeable {
         return memory;
     }
 
-    private Map<Long, ImageFiles> bases() throws IOException {
+    private Map<Long, CheckpointFiles> bases() throws IOException {
         if (bases == null) {
-            Map<Long, ImageFiles> opened = new TreeMap<>();
+            Map<Long, CheckpointFiles> opened = new TreeMap<>();
             for (Manifest.Base base : image.manifest().bases()) {
                 opened.put(base.id(), image.base(base));
             }
@@ -275,26 +293,29 @@ public final class CheckpointReader implements Closeable {
         verify(manifest.files(), manifest.nodes(), progress);
         long named = manifest.files().stream().mapToLong(Manifest.FileEntry::length).sum();
         if (named != manifest.storedBytes()) {
-            throw new ImageError.Corrupt(image.directory().resolve(ImageNames.MANIFEST), -1, "names " + manifest.storedBytes()
-                    + " stored bytes, but its files have " + named);
+            throw new ImageError.Corrupt(image.directory().resolve(ImageNames.MANIFEST), -1,
+                    "names " + manifest.storedBytes()
+                            + " stored bytes, but its files have " + named);
         }
     }
 
     /** The tables of the whole job, and nothing of its nodes: {@link #verify} of what one of several looks at. */
     public void verifyJob() throws IOException {
-        verify(files(ImageNames.JOB), List.of(), (_, _) -> { });
+        verify(files(ImageNames.JOB), List.of(), (_, _) -> {});
     }
 
     /** One node's tables and memory: {@link #verify} of what another one of several looks at. */
     public void verifyNode(int index, Progress progress) throws IOException {
-        verify(files(ImageNames.node(index)), image.manifest().nodes().stream().filter(node -> node.index() == index).toList(), progress);
+        verify(files(ImageNames.node(index)),
+                image.manifest().nodes().stream().filter(node -> node.index() == index).toList(), progress);
     }
 
     private List<Manifest.FileEntry> files(String prefix) {
         return image.manifest().files().stream().filter(file -> file.name().startsWith(prefix)).toList();
     }
 
-    private void verify(List<Manifest.FileEntry> files, List<Manifest.Node> nodes, Progress progress) throws IOException {
+    private void verify(List<Manifest.FileEntry> files, List<Manifest.Node> nodes, Progress progress)
+            throws IOException {
         List<Manifest.FileEntry> tables = files.stream().filter(entry -> entry.sha256() != null).toList();
         long total = tables.stream().mapToLong(Manifest.FileEntry::length).sum();
         for (Manifest.Node node : nodes) {

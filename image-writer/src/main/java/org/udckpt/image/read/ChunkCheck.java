@@ -27,7 +27,7 @@ final class ChunkCheck {
             Chunk chunk = chunks.get(i);
             checkAlone(chunk, i);
             if (i > 0 && follows(chunks.get(i - 1), chunk)) {
-                throw wrong(i, "overlaps the one before, or is out of order");
+                throw wrong(i, "overlaps the previous chunk, or is out of order");
             }
         }
     }

@@ -65,7 +65,7 @@ public final class MemoryReader {
      * Fills {@code into} with the bytes from {@code address} on; no alignment is needed.
      *
      * @throws IllegalArgumentException when the image does not cover all of them
-     * @throws ImageError.Corrupt       when the bytes are not those that were written; {@code into} must then not be used
+     * @throws ImageError.Corrupt when the bytes are not those that were written; {@code into} must then not be used
      */
     public void read(long address, MemorySegment into) throws IOException {
         long done = 0;
@@ -123,6 +123,7 @@ public final class MemoryReader {
                 return chunk;
             }
         }
-        throw new IllegalArgumentException("process " + process + ": the image does not cover address 0x" + Long.toHexString(address));
+        throw new IllegalArgumentException(
+                "process " + process + ": the image does not cover address 0x" + Long.toHexString(address));
     }
 }

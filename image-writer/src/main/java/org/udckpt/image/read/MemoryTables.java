@@ -5,4 +5,4 @@ import org.udckpt.image.block.Block;
 import org.udckpt.image.block.Chunk;
 
 /** The two tables about a node's memory: rows as they are in the files, not yet checked. */
-record MemoryTables(List<Block> blocks, List<Chunk> chunks) { }
+record MemoryTables(List<Block> blocks, List<Chunk> chunks) {}

@@ -19,7 +19,10 @@ import org.udckpt.image.block.Block;
 import org.udckpt.image.block.Chunk;
 import org.udckpt.image.storage.DeviceMemory;
 
-/** The memory of one node's processes: which pieces there are, and the blocks that hold them, in this checkpoint and in older ones. */
+/**
+ * The memory of one node's processes: which pieces there are, and the blocks that hold them, in this checkpoint and in
+ * older ones.
+ */
 final class NodeMemory implements Closeable {
     private final long checkpoint;
     private final Manifest.Node node;
@@ -29,7 +32,8 @@ final class NodeMemory implements Closeable {
     private final SortedMap<Integer, List<Chunk>> byProcess = new TreeMap<>();
 
     /** @param bases the checkpoints that this one is based on, by id. @param names of its processes, for errors */
-    NodeMemory(ImageFiles image, Map<Long, ImageFiles> bases, Manifest.Node node, IntFunction<String> names) throws IOException {
+    NodeMemory(CheckpointFiles image, Map<Long, CheckpointFiles> bases, Manifest.Node node, IntFunction<String> names)
+            throws IOException {
         this.checkpoint = image.manifest().id();
         this.node = node;
         this.names = names;
@@ -37,12 +41,13 @@ final class NodeMemory implements Closeable {
         this.chunks = tables.chunks();
         try {
             blocks.put(checkpoint, new BlockFiles(image, node, tables.blocks()));
-            for (Map.Entry<Long, ImageFiles> base : bases.entrySet()) {
+            for (Map.Entry<Long, CheckpointFiles> base : bases.entrySet()) {
                 blocks.put(base.getKey(), open(base.getValue(), node.index()));
             }
             Map<Long, List<Block>> rows = new HashMap<>();
             blocks.forEach((id, files) -> rows.put(id, files.blocks()));
-            new ChunkCheck(image.directory().resolve(ImageNames.nodeTable(node.index(), ImageNames.CHUNKS)), rows).check(chunks);
+            new ChunkCheck(image.directory().resolve(ImageNames.nodeTable(node.index(), ImageNames.CHUNKS)), rows)
+                    .check(chunks);
         } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
@@ -53,7 +58,7 @@ final class NodeMemory implements Closeable {
     }
 
     /** A base may lack this node: then none of its blocks can be meant. */
-    private static BlockFiles open(ImageFiles base, int index) throws IOException {
+    private static BlockFiles open(CheckpointFiles base, int index) throws IOException {
         for (Manifest.Node candidate : base.manifest().nodes()) {
             if (candidate.index() == index) {
                 return new BlockFiles(base, candidate, base.blocks(index));
@@ -69,7 +74,8 @@ final class NodeMemory implements Closeable {
     MemoryReader reader(int process) {
         List<Chunk> own = byProcess.get(process);
         if (own == null) {
-            throw new IllegalArgumentException("process " + process + " is not on node " + node.index() + " of checkpoint " + checkpoint);
+            throw new IllegalArgumentException(
+                    "process " + process + " is not on node " + node.index() + " of checkpoint " + checkpoint);
         }
         return new MemoryReader(this, process, List.copyOf(own));
     }
@@ -88,7 +94,9 @@ final class NodeMemory implements Closeable {
         reader.read(blocks.get(chunk.checkpoint()), block(chunk), into, () -> names.apply(chunk.process()));
     }
 
-    /** Bytes of stripe files that {@link #verify} reads: this checkpoint's, and of older ones the blocks that it needs. */
+    /**
+     * Bytes of stripe files that {@link #verify} reads: this checkpoint's, and of older ones the blocks that it needs.
+     */
     long bytesToVerify() {
         long bytes = 0;
         for (Map.Entry<Long, BlockFiles> files : blocks.entrySet()) {
@@ -106,7 +114,8 @@ final class NodeMemory implements Closeable {
                 numbers.add(number);
             }
         } else {
-            chunks.stream().filter(chunk -> chunk.checkpoint() == of && chunk.kind() == Chunk.Kind.DATA).forEach(chunk -> numbers.add(chunk.block()));
+            chunks.stream().filter(chunk -> chunk.checkpoint() == of && chunk.kind() == Chunk.Kind.DATA)
+                    .forEach(chunk -> numbers.add(chunk.block()));
         }
         return numbers;
     }
@@ -120,7 +129,8 @@ final class NodeMemory implements Closeable {
                 BlockReader reader = files.getValue().reader();
                 for (int number : needed(files.getKey())) {
                     Block block = files.getValue().blocks().get(number);
-                    reader.read(files.getValue(), block, buffer.asSlice(0, block.length()), () -> owner(files.getKey(), number));
+                    reader.read(files.getValue(), block, buffer.asSlice(0, block.length()),
+                            () -> owner(files.getKey(), number));
                     now += block.stored();
                     progress.read(now, total);
                 }
@@ -131,7 +141,9 @@ final class NodeMemory implements Closeable {
 
     private String owner(long of, int number) {
         return chunks.stream().filter(chunk -> chunk.checkpoint() == of && chunk.block() == number).findFirst()
-                .map(chunk -> names.apply(chunk.process()) + " at address 0x" + Long.toHexString(chunk.address())).orElse("memory that nobody has");
+                .map(chunk -> names.apply(chunk.process()) + " at address 0x"
+                        + Long.toHexString(chunk.address()))
+                .orElse("memory of no process");
     }
 
     @Override

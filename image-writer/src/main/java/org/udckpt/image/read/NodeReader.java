@@ -5,10 +5,12 @@ import java.nio.file.Path;
 import java.util.List;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.Manifest;
+import org.udckpt.image.table.RecordTable;
 
 /**
- * One node of a checkpoint: its own tables and its processes' memory, and nothing of the job's or another node's. Numbers of processes, of kernel
- * objects and of memories are unique within a node only. Opened by {@link CheckpointReader#node}, and of use until that is closed; thread-safe.
+ * One node of a checkpoint: its own tables and its processes' memory, and nothing of the job's or another node's.
+ * Numbers of processes, of kernel objects and of memories are unique within a node only. Opened by
+ * {@link CheckpointReader#node}, and of use until that is closed; thread-safe.
  */
 public final class NodeReader {
     private final CheckpointReader checkpoint;
@@ -44,7 +46,12 @@ public final class NodeReader {
         return checkpoint.table(node.index(), name, type);
     }
 
-    /** As {@link #table}, but no rows when there is no such table: one that later versions added. */
+    /** As {@link #table(String, Class)}, of rows that a list of records decides about. */
+    public <T> List<T> table(String name, RecordTable<T> rows) throws IOException {
+        return checkpoint.table(node.index(), name, rows);
+    }
+
+    /** As {@link #table(String, Class)}, but no rows when there is no such table: one that later versions added. */
     public <T> List<T> tableIfThere(String name, Class<T> type) throws IOException {
         return has(name) ? table(name, type) : List.of();
     }
@@ -59,7 +66,11 @@ public final class NodeReader {
         return checkpoint.memory(node).processes();
     }
 
-    /** The memory of a process; a new reader each time, each for one thread. @throws IllegalArgumentException when it holds none of that number */
+    /**
+     * The memory of a process; a new reader each time, each for one thread.
+     *
+     * @throws IllegalArgumentException when it holds none of that number
+     */
     public MemoryReader memory(int process) throws IOException {
         return checkpoint.memory(node).reader(process);
     }

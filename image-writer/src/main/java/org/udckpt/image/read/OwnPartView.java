@@ -14,8 +14,9 @@ import org.udckpt.image.storage.ReadOnlyView;
 import org.udckpt.image.storage.StorageIo;
 
 /**
- * Checkpoints of which a host still has the part of one of its nodes on storage of its own: what is there is read from there. The manifest, with its digests,
- * is the checkpoint's in any case. A part whose tables are not, byte for byte, those of the checkpoint is that of another one which had this number: it is passed over.
+ * Checkpoints of which a host still has the part of one of its nodes on storage of its own: what is there is read from
+ * there. The manifest, with its digests, is the checkpoint's in any case. A part whose tables are not, byte for byte,
+ * those of the checkpoint is that of another one which had this number: it is passed over.
  */
 final class OwnPartView extends ReadOnlyView {
     private static final int CHUNK = 1 << 20;
@@ -46,7 +47,8 @@ final class OwnPartView extends ReadOnlyView {
     @Override
     public Path place(Path file) throws IOException {
         OptionalLong checkpoint = ImageNames.id(file.getParent());
-        if (checkpoint.isEmpty() || !file.getFileName().toString().startsWith(ImageNames.node(node)) || !isOf(checkpoint.getAsLong(), file.getParent())) {
+        if (checkpoint.isEmpty() || !file.getFileName().toString().startsWith(ImageNames.node(node))
+                || !isOf(checkpoint.getAsLong(), file.getParent())) {
             return file;
         }
         Path own = parts.part(node, checkpoint.getAsLong()).resolve(file.getFileName());
@@ -69,7 +71,8 @@ final class OwnPartView extends ReadOnlyView {
     private boolean hasTablesOf(Path whole, Path part) throws IOException {
         for (Path table : io().list(whole)) {
             String name = table.getFileName().toString();
-            if (name.startsWith(ImageNames.node(node)) && !ImageNames.isStripe(name) && !isEqual(table, part.resolve(name))) {
+            if (name.startsWith(ImageNames.node(node)) && !ImageNames.isStripe(name)
+                    && !isEqual(table, part.resolve(name))) {
                 return false;
             }
         }

@@ -4,20 +4,25 @@ import java.io.IOException;
 import org.udckpt.linux.Syscall;
 
 /**
- * Makes the calling thread one that gets only what nobody else wants. It is nice 19 and not SCHED_IDLE: a thread of that policy
- * can be kept from running for seconds, and the JVM's other threads, which answer the job, wait for it at each safepoint.
+ * Makes the calling thread one that gets only what nobody else wants. It is nice 19 and not SCHED_IDLE: a thread of
+ * that policy can be kept from running for seconds, and the JVM's other threads, which answer the job, wait for it at
+ * each safepoint.
  */
 public final class BackgroundThread {
-    /** With 0 the calling thread: PRIO_PROCESS of setpriority(2), where Linux takes threads, and IOPRIO_WHO_PROCESS of ioprio_set(2). */
+    /**
+     * With 0 the calling thread: PRIO_PROCESS of setpriority(2), where Linux takes threads, and IOPRIO_WHO_PROCESS of
+     * ioprio_set(2).
+     */
     private static final long PRIO_PROCESS = 0;
     private static final long IOPRIO_WHO_PROCESS = 1;
     private static final long IOPRIO_CLASS_IDLE = 3L << 13;
     private static final long NICEST = 19;
 
-    private BackgroundThread() { }
+    private BackgroundThread() {}
 
     /**
-     * Takes the thread to the idle class of I/O and to nice 19, for the rest of its life: an ordinary user cannot go back.
+     * Takes the thread to the idle class of I/O and to nice 19, for the rest of its life: an ordinary user cannot go
+     * back.
      *
      * @throws IOException naming the call that the system refuses
      */

@@ -18,7 +18,11 @@ public record Courtesy(RateLimit rate, boolean background) {
         Objects.requireNonNull(rate, "rate");
     }
 
-    /** For the first moment of a writing thread. @throws IOException when the system does not allow what was asked for */
+    /**
+     * For the first moment of a writing thread.
+     *
+     * @throws IOException when the system does not allow what was asked for
+     */
     public void begin() throws IOException {
         if (background) {
             BackgroundThread.become();

@@ -1,20 +1,24 @@
 package org.udckpt.image.storage;
 
+import static org.udckpt.linux.LinuxConstants.MADV_HUGEPAGE;
+
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.MappedMemory;
 import org.udckpt.linux.Syscall;
 
 /**
- * Memory for what is on its way to or from storage, by mmap(2). Unlike an arena's it costs nothing until it is used (an arena fills
- * with zeros what it allocates), and it goes back to the system at once (malloc keeps pieces of a MiB for later, in a heap for each thread).
+ * Memory for what is on its way to or from storage, by mmap(2). Unlike an arena's it costs nothing until it is used (an
+ * arena fills with zeros what it allocates), and it goes back to the system at once (malloc keeps pieces of a MiB for
+ * later, in a heap for each thread).
  *
- * <p>It is in huge pages where the system gives any: what is transferred with O_DIRECT is then one place in memory for the device, in place
- * of 256 a MiB, which the kernel would pin and list one by one (bench/image, bench/restart: a virtual disk reads twice as fast).
+ * <p>It is in huge pages where the system gives any: what is transferred with O_DIRECT is then one place in memory for
+ * the device, in place of 256 a MiB, which the kernel would pin and list one by one (bench/image, bench/restart: a
+ * virtual disk reads twice as fast).
  */
-@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 public final class DeviceMemory {
-    private static final int READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22, MADV_HUGEPAGE = 14;
     private static final long HUGE = 2 << 20;
     private static final int PIECE = 1 << 20;
     /** The second half of a huge page whose first one is {@link #piece} of somebody; null: none is left. */
@@ -22,15 +26,21 @@ public final class DeviceMemory {
 
     private DeviceMemory() {}
 
-    /** Zeros, aligned to a huge page, until {@code arena} is closed. @throws IOException when the system has not so much */
+    /**
+     * Zeros, aligned to a huge page, until {@code arena} is closed.
+     *
+     * @throws IOException when the system has not so much
+     */
     public static MemorySegment map(Arena arena, long bytes) throws IOException {
         long whole = bytes + HUGE - 1 & -HUGE; // a part of a huge page is none
-        long all = whole + HUGE;
-        long at = Syscall.call(Syscall.MMAP, 0, all, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
-        if (at < 0) {
-            throw new IOException("no memory for " + bytes + " bytes of pages on their way to storage (mmap: " + Errno.text((int) -at) + "); a smaller --buffer takes less");
+        MemorySegment space;
+        try {
+            space = MappedMemory.anonymous(arena, whole + HUGE, "mmap");
+        } catch (LinuxError e) {
+            throw new IOException("no memory for " + bytes + " bytes of write buffers (" + e.getMessage()
+                    + "); give a smaller --buffer", e);
         }
-        MemorySegment memory = MemorySegment.ofAddress(at).reinterpret(all, arena, DeviceMemory::unmap).asSlice(-at & HUGE - 1, bytes);
+        MemorySegment memory = space.asSlice(-space.address() & HUGE - 1, bytes);
         Syscall.call(Syscall.MADVISE, memory.address(), whole, MADV_HUGEPAGE, 0, 0, 0); // small pages do as well
         return memory;
     }
@@ -46,9 +56,5 @@ public final class DeviceMemory {
             half = null;
         }
         return piece;
-    }
-
-    private static void unmap(MemorySegment memory) {
-        Syscall.call(Syscall.MUNMAP, memory.address(), memory.byteSize(), 0, 0, 0, 0);
     }
 }

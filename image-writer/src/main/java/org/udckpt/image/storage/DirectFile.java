@@ -9,13 +9,16 @@ import org.udckpt.image.Range;
 import org.udckpt.linux.FileSystemFacts;
 import org.udckpt.linux.Files;
 
-/** A second channel of a file that is open, past the page cache: by its descriptor, since by its name it could be another one by now. */
+/**
+ * A second channel of a file that is open, past the page cache: by its descriptor, since by its name it could be
+ * another one by now.
+ */
 final class DirectFile {
-    private DirectFile() { }
+    private DirectFile() {}
 
     /**
-     * Past the page cache. Null where the file system does not take O_DIRECT (EINVAL, open(2)), wants more than 4096-byte alignment, or is nothing but
-     * page cache (tmpfs, which takes it since Linux 6.6).
+     * Past the page cache. Null where the file system does not take O_DIRECT (EINVAL, open(2)), wants more than
+     * 4096-byte alignment, or is nothing but page cache (tmpfs, which takes it since Linux 6.6).
      */
     static FileChannel open(int descriptor, StandardOpenOption how) throws IOException {
         FileSystemFacts facts = FileSystemFacts.of(descriptor);

@@ -22,7 +22,7 @@ public final class Errno {
     private static final int ENOSPC = 28;
     private static final int EDQUOT = 122;
 
-    private Errno() { }
+    private Errno() {}
 
     /** Loaded when the first error happens, not before. */
     private static final class Texts {
@@ -44,7 +44,8 @@ public final class Errno {
 
     /** The error as it is where it already names its file and kind, else one that does. */
     public static IOException named(Path file, long offset, IOException error) {
-        if (error instanceof ImageError || error instanceof FileAlreadyExistsException || error instanceof NoSuchFileException) {
+        if (error instanceof ImageError || error instanceof FileAlreadyExistsException
+                || error instanceof NoSuchFileException) {
             return error;
         }
         String text = String.valueOf(error.getMessage());
@@ -54,6 +55,7 @@ public final class Errno {
         if (error instanceof FileSystemException) {
             return error;
         }
-        return new IOException(file + (offset >= 0 ? " at offset 0x" + Long.toHexString(offset) : "") + ": " + text, error);
+        return new IOException(file + (offset >= 0 ? " at offset 0x" + Long.toHexString(offset) : "") + ": " + text,
+                error);
     }
 }

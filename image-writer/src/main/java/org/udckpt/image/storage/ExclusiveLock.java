@@ -18,13 +18,13 @@ final class ExclusiveLock {
     static final long MOST_SECONDS = 60;
     private static final long SHORTEST_PAUSE_MS = 1, LONGEST_PAUSE_MS = 100;
     /**
-     * The lock of a file belongs to the process (fcntl(2)): between threads these decide. One for each, since a file system that does not answer must not
-     * hold up another one.
+     * The lock of a file belongs to the process (fcntl(2)): between threads these decide. One for each, since a file
+     * system that does not answer must not hold up another one.
      */
     private static final Map<Key, ReentrantLock> THREADS = new ConcurrentHashMap<>();
 
     /** A name in a directory, which may have several paths. */
-    private record Key(long device, long inode, String name) { }
+    private record Key(long device, long inode, String name) {}
 
     private final Path path;
     private final long seconds;
@@ -46,8 +46,11 @@ final class ExclusiveLock {
 
     private Closeable take(Folder folder, String name) throws ImageError {
         Files.Stat stat = folder.stat();
-        ReentrantLock threads = THREADS.computeIfAbsent(new Key(stat.device(), stat.inode(), name), _ -> new ReentrantLock());
-        await(threads); // before the file is opened: to close one descriptor of it would release the lock that another thread has by another one
+        ReentrantLock threads =
+                THREADS.computeIfAbsent(new Key(stat.device(), stat.inode(), name), _ -> new ReentrantLock());
+        // before the file is opened: to close one descriptor of it would release the lock that another thread has by
+        // another one
+        await(threads);
         LockFile file = null;
         try {
             file = LockFile.open(folder, name);
@@ -97,6 +100,7 @@ final class ExclusiveLock {
     }
 
     private ImageError.Busy busy(String holder) {
-        return new ImageError.Busy(path, "is locked by " + holder + ", which did not let go of it in " + seconds + " s: end that, and try again");
+        return new ImageError.Busy(path, "is locked by " + holder + ", which did not release it within " + seconds
+                + " s: end that process, and try again");
     }
 }

@@ -12,11 +12,14 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.NotRegularFile;
 import org.udckpt.linux.UntrustedPath;
 
-/** What a failed system call is for who reads and writes images: those kinds that callers tell apart have their own exceptions. */
+/**
+ * What a failed system call is for who reads and writes images: those kinds that callers tell apart have their own
+ * exceptions.
+ */
 final class FileFailure {
     private static final int ENOTEMPTY = 39;
 
-    private FileFailure() { }
+    private FileFailure() {}
 
     static IOException of(Path path, RuntimeException failure) {
         return switch (failure) {
@@ -33,9 +36,11 @@ final class FileFailure {
             case LinuxError.EEXIST -> caused(new FileAlreadyExistsException(path.toString()), error);
             case LinuxError.EACCES, LinuxError.EPERM -> caused(new AccessDeniedException(path.toString()), error);
             case LinuxError.ENOTDIR -> caused(new NotDirectoryException(path.toString()), error);
-            case LinuxError.ELOOP -> new ImageError.Corrupt(path, -1, "a symbolic link, or below one, which is not followed: name the directory that it leads to", error);
+            case LinuxError.ELOOP -> new ImageError.Corrupt(path, -1, "a symbolic link, or below one, which is not "
+                    + "followed: give the directory that it leads to", error);
             case ENOTEMPTY -> caused(new DirectoryNotEmptyException(path.toString()), error);
-            default -> error.isNoSpace() ? new ImageError.NoSpace(path, -1, error) : new IOException(error.getMessage(), error);
+            default -> error.isNoSpace() ? new ImageError.NoSpace(path, -1, error)
+                    : new IOException(error.getMessage(), error);
         };
     }
 

@@ -10,8 +10,8 @@ import org.udckpt.image.Range;
 import org.udckpt.linux.Files;
 
 /**
- * A file of {@link LocalStorage} that is being read. Large pieces pass the page cache by, where the file system lets them: they are read
- * once, would be copied once more, and would push out of memory what the job needs there.
+ * A file of {@link LocalStorage} that is being read. Large pieces pass the page cache by, where the file system lets
+ * them: they are read once, would be copied once more, and would push out of memory what the job needs there.
  */
 final class LocalInput implements StorageIo.Input {
     private static final int LARGE = 1 << 16;
@@ -57,7 +57,8 @@ final class LocalInput implements StorageIo.Input {
 
     /** What O_DIRECT takes everywhere (open(2)). */
     private static boolean fits(ByteBuffer into, long at) {
-        return into.remaining() >= LARGE && into.isDirect() && into.remaining() % Range.PAGE == 0 && at % Range.PAGE == 0
+        return into.remaining() >= LARGE && into.isDirect() && into.remaining() % Range.PAGE == 0
+                && at % Range.PAGE == 0
                 && into.alignmentOffset(into.position(), Range.PAGE) == 0;
     }
 

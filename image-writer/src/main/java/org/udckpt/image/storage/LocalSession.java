@@ -23,8 +23,9 @@ import org.udckpt.linux.Trust;
 import org.udckpt.linux.UntrustedPath;
 
 /**
- * Directories of a POSIX file system that are held open. All work is done below their descriptors ({@link Folder}); a path serves to
- * find the directory that was opened for it, and in messages. What is in a checkpoint is written and removed only where nobody else writes.
+ * Directories of a POSIX file system that are held open. All work is done below their descriptors ({@link Folder}); a
+ * path serves to find the directory that was opened for it, and in messages. What is in a checkpoint is written and
+ * removed only where nobody else writes.
  */
 final class LocalSession implements StorageIo.Session {
     private final Trust trust;
@@ -84,7 +85,8 @@ final class LocalSession implements StorageIo.Session {
         if (folder == null) {
             Path parent = directory.getParent();
             boolean below = parent != null && (open.containsKey(parent) || ImageNames.id(directory).isPresent());
-            folder = below ? folder(parent).sub(directory.getFileName().toString()) : Folder.reach(directory.toString(), trust);
+            folder = below ? folder(parent).sub(directory.getFileName().toString())
+                    : Folder.reach(directory.toString(), trust);
             open.put(directory, folder);
         }
         return folder;
@@ -115,7 +117,8 @@ final class LocalSession implements StorageIo.Session {
         makeDirectories(absolute.getParent()); // the root directory is there
         try {
             work(absolute, (folder, name) -> open.put(absolute, folder.makeVisibleSub(name)));
-        } catch (FileAlreadyExistsException e) { // somebody made it between the two calls, or it is a link that leads nowhere
+        } catch (FileAlreadyExistsException e) {
+            // somebody made it between the two calls, or it is a link that leads nowhere
             if (!hasDirectory(directory)) {
                 throw new NotDirectoryException(directory.toString());
             }
@@ -157,7 +160,8 @@ final class LocalSession implements StorageIo.Session {
     private static Output output(Path file, int descriptor, boolean direct) throws IOException {
         FileChannel past = direct ? DirectFile.open(descriptor, StandardOpenOption.WRITE) : null;
         return past != null ? new LocalOutput(file, descriptor, past, true, false)
-                : new LocalOutput(file, descriptor, Files.channel(descriptor, StandardOpenOption.WRITE), false, TmpfsPages.small(descriptor));
+                : new LocalOutput(file, descriptor, Files.channel(descriptor, StandardOpenOption.WRITE), false,
+                        TmpfsPages.small(descriptor));
     }
 
     @Override
@@ -200,7 +204,8 @@ final class LocalSession implements StorageIo.Session {
             if (stat != null && stat.type() == Files.Stat.DIRECTORY) {
                 Folder held = open.get(path.toAbsolutePath().normalize());
                 if (held != null && !held.stat().isSame(stat)) {
-                    throw new UntrustedPath("directory " + path + " is another one than that which was emptied: somebody exchanged it, and it stays");
+                    throw new UntrustedPath("directory " + path + " was replaced while it was removed: it is left in "
+                            + "place");
                 }
                 folder.removeDirectory(name);
                 forget(path.toAbsolutePath().normalize());
@@ -230,7 +235,8 @@ final class LocalSession implements StorageIo.Session {
 
     @Override
     public synchronized Optional<Closeable> exclude(Path file) throws IOException {
-        return work(file, (folder, name) -> Optional.ofNullable(FileHold.exclude(folder, name)).map(LocalSession::closeable));
+        return work(file,
+                (folder, name) -> Optional.ofNullable(FileHold.exclude(folder, name)).map(LocalSession::closeable));
     }
 
     private static Closeable closeable(FileHold hold) {

@@ -5,9 +5,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * A token bucket over bytes that go to storage. A writer claims its bytes, and waits by itself until they are due: nothing is
- * held meanwhile but the writer's own buffers. Whatever is claimed goes, however large, and the ones after it pay: over any time
- * t no more than {@code rate * (t + BURST)} and one claim pass. Thread-safe; all writers of a node share one.
+ * A token bucket over bytes that go to storage. A writer claims its bytes, and waits by itself until they are due:
+ * nothing is held meanwhile but the writer's own buffers. Whatever is claimed goes, however large, and the ones after
+ * it pay: over any time t no more than {@code rate * (t + BURST)} and one claim pass. Thread-safe; all writers of a
+ * node share one.
  */
 public final class RateLimit {
     /** As fast as the storage takes it. */

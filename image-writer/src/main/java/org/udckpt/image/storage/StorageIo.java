@@ -18,28 +18,35 @@ import org.udckpt.image.ImageError;
  */
 public interface StorageIo {
     /** What a name is that of, without following it. */
-    enum Kind { NOTHING, FILE, DIRECTORY, LINK, OTHER }
+    enum Kind {
+        NOTHING, FILE, DIRECTORY, LINK, OTHER
+    }
 
     /**
-     * The same storage for one piece of work (a checkpoint that is written, a restart, a look around): each directory is opened once,
-     * when it is first used, those of checkpoints below the one that they are in, and is the same until the session is closed, whoever
-     * exchanges names meanwhile. Without one, each call is a session of its own.
+     * The same storage for one piece of work (a checkpoint that is written, a restart, a look around): each directory
+     * is opened once, when it is first used, those of checkpoints below the one that they are in, and is the same until
+     * the session is closed, whoever exchanges names meanwhile. Without one, each call is a session of its own.
      */
     Session session();
 
     /** Directories that are held open. A session of a session is the same one; it ends with the last that is closed. */
-    interface Session extends StorageIo, Closeable { }
+    interface Session extends StorageIo, Closeable {}
 
     /** Opens a directory for what follows. @return false: it is not there */
     boolean hasDirectory(Path directory) throws IOException;
 
-    /** Makes a directory, and those above it that are not there either, into which others may look; nothing where it is there. */
+    /**
+     * Makes a directory, and those above it that are not there either, into which others may look; nothing where it is
+     * there.
+     */
     void makeDirectories(Path directory) throws IOException;
 
     /** What is at a path. */
     Kind kind(Path path) throws IOException;
 
-    /** Makes a directory with mode 0700. Fails with {@link java.nio.file.FileAlreadyExistsException} when it is there. */
+    /**
+     * Makes a directory with mode 0700. Fails with {@link java.nio.file.FileAlreadyExistsException} when it is there.
+     */
     void createDirectory(Path directory) throws IOException;
 
     /**
@@ -93,14 +100,17 @@ public interface StorageIo {
         boolean direct();
 
         /**
-         * A descriptor of this process by which the file can be opened once more ({@link org.udckpt.linux.Files#reopen}) and appended to from elsewhere; -1: it goes
-         * through here only.
+         * A descriptor of this process by which the file can be opened once more
+         * ({@link org.udckpt.linux.Files#reopen}) and appended to from elsewhere; -1: it goes through here only.
          */
         default int descriptor() {
             return -1;
         }
 
-        /** Whether its pages in memory are small unless they are asked for by madvise(2): those of a tmpfs. Then {@link #cut} is there, too. */
+        /**
+         * Whether its pages in memory are small unless they are asked for by madvise(2): those of a tmpfs. Then
+         * {@link #cut} is there, too.
+         */
         default boolean smallPages() {
             return false;
         }

@@ -5,6 +5,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import org.udckpt.image.ImageError;
+import org.udckpt.linux.RawText;
 
 /** One column of a batch, checked when it is made, so that {@link #value} can only fail on a null or a bad text. */
 final class ArrowColumn {
@@ -15,7 +16,8 @@ final class ArrowColumn {
     private final ByteBuffer offsets;
     private final ByteBuffer data;
 
-    private ArrowColumn(RecordSchema.Column column, ColumnBuffers source, ByteBuffer validity, ByteBuffer offsets, ByteBuffer data) {
+    private ArrowColumn(RecordSchema.Column column, ColumnBuffers source, ByteBuffer validity, ByteBuffer offsets,
+            ByteBuffer data) {
         this.column = column;
         this.source = source;
         this.validity = validity;
@@ -114,7 +116,8 @@ final class ArrowColumn {
 
     private String text(int row) throws ImageError {
         try {
-            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes(row))).toString();
+            ByteBuffer bytes = ByteBuffer.wrap(bytes(row));
+            return RawText.ofPortable(StandardCharsets.UTF_8.newDecoder().decode(bytes).toString());
         } catch (CharacterCodingException e) {
             throw source.wrong(column.name(), "row " + row + " is not UTF-8");
         }

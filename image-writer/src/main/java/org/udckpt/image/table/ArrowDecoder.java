@@ -55,7 +55,8 @@ final class ArrowDecoder<T> implements ArrowFile.Contents {
         Object[] values = new Object[shape.columns.length];
         for (int i = 0; i < values.length; i++) {
             if (shape.columns[i] >= present) {
-                throw new ImageError.Corrupt(file, -1, "row " + rows.size() + ": kind '" + shape.kind() + "' without a column of it");
+                throw new ImageError.Corrupt(file, -1, "row " + rows.size() + ": kind '" + shape.kind()
+                        + "' without a value in its columns");
             }
             values[i] = columns.get(shape.columns[i]).value(row);
         }

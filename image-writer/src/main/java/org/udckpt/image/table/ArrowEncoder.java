@@ -18,6 +18,7 @@ import org.apache.arrow.vector.ipc.ArrowFileWriter;
 import org.apache.arrow.vector.types.pojo.Field;
 import org.apache.arrow.vector.types.pojo.FieldType;
 import org.apache.arrow.vector.types.pojo.Schema;
+import org.udckpt.linux.RawText;
 
 /** Writes records as an Arrow IPC file with Arrow's own writer. */
 final class ArrowEncoder {
@@ -33,8 +34,8 @@ final class ArrowEncoder {
 
     void write(List<?> rows, WritableByteChannel out) throws IOException {
         try (RootAllocator allocator = new RootAllocator(4 * RecordTable.MAX_BYTES);
-             VectorSchemaRoot root = VectorSchemaRoot.create(arrowSchema(), allocator);
-             ArrowFileWriter writer = new ArrowFileWriter(root, null, out)) {
+                VectorSchemaRoot root = VectorSchemaRoot.create(arrowSchema(), allocator);
+                ArrowFileWriter writer = new ArrowFileWriter(root, null, out)) {
             writer.start();
             int row = 0;
             while (row < rows.size()) {
@@ -137,10 +138,11 @@ final class ArrowEncoder {
         return 8;
     }
 
-    /** A lone surrogate has no UTF-8 form; it must fail here, not come back as a question mark. */
+    /** A lone surrogate has no UTF-8 form; if it is no byte's it must fail here, not come back as a question mark. */
     private static long setText(VarCharVector vector, int row, String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        if (!new String(bytes, StandardCharsets.UTF_8).equals(text)) {
+        String portable = RawText.portable(text);
+        byte[] bytes = portable.getBytes(StandardCharsets.UTF_8);
+        if (!new String(bytes, StandardCharsets.UTF_8).equals(portable)) {
             throw new IllegalArgumentException("not representable in UTF-8: " + text);
         }
         vector.setSafe(row, bytes);

@@ -13,8 +13,9 @@ import org.apache.arrow.flatbuf.Schema;
 import org.udckpt.image.ImageError;
 
 /**
- * Reads an Arrow IPC file. Arrow's own reader trusts the lengths and offsets that it finds; here each is checked against the bytes that
- * are there, and nothing native is touched, so a damaged file ends in an {@link ImageError.Corrupt} and in nothing else.
+ * Reads an Arrow IPC file. Arrow's own reader trusts the lengths and offsets that it finds; here each is checked
+ * against the bytes that are there, and nothing native is touched, so a damaged file ends in an
+ * {@link ImageError.Corrupt} and in nothing else.
  *
  * <p>Layout: Arrow columnar format, section "IPC File Format".
  */
@@ -25,14 +26,17 @@ public final class ArrowFile {
     private static final int CONTINUATION = -1;
 
     /**
-     * What a file of a known schema holds. What these throw of {@link IllegalArgumentException}, {@link IndexOutOfBoundsException} and
-     * {@link NullPointerException} makes the file a corrupt one.
+     * What a file of a known schema holds. What these throw of {@link IllegalArgumentException},
+     * {@link IndexOutOfBoundsException} and {@link NullPointerException} makes the file a corrupt one.
      */
     public interface Contents {
         /** Once, first; may be null. Its accessors trust what is there. @param where in the file, for errors */
         void schema(Schema schema, long where) throws ImageError;
 
-        /** @param rows at most eight for each byte of the batch. @param buffers to be taken in the order of the columns, all of them */
+        /**
+         * @param rows at most eight for each byte of the batch.
+         * @param buffers to be taken in the order of the columns, all of them
+         */
         void batch(int rows, ColumnBuffers buffers) throws ImageError;
     }
 
@@ -54,7 +58,7 @@ public final class ArrowFile {
             new ArrowFile(bytes, file).read(contents);
         } catch (IndexOutOfBoundsException | NullPointerException | AssertionError e) {
             // What the generated flatbuffers accessors throw; their words name no place that anybody could look at.
-            throw new ImageError.Corrupt(file, -1, "not a valid table: an offset in it leads out of it, or to nothing", e);
+            throw new ImageError.Corrupt(file, -1, "not a valid table: an offset is out of range", e);
         } catch (IllegalArgumentException e) {
             throw new ImageError.Corrupt(file, -1, "not a valid table: " + e.getMessage(), e);
         }
@@ -105,8 +109,10 @@ public final class ArrowFile {
     }
 
     private void batch(RecordBatch batch, ByteBuffer body, int where, Contents contents) throws ImageError {
-        if (batch == null || batch.compression() != null || batch.length() < 0 || batch.length() > 8L * body.limit() || batch.length() > Integer.MAX_VALUE) {
-            throw corrupt(where, "batch of " + (batch == null ? "nothing" : batch.length() + " rows in " + body.limit() + " bytes"));
+        if (batch == null || batch.compression() != null || batch.length() < 0 || batch.length() > 8L * body.limit()
+                || batch.length() > Integer.MAX_VALUE) {
+            throw corrupt(where,
+                    "batch of " + (batch == null ? "nothing" : batch.length() + " rows in " + body.limit() + " bytes"));
         }
         contents.batch((int) batch.length(), new ColumnBuffers(batch, body, file, where));
     }

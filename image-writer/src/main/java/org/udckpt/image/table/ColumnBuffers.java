@@ -31,7 +31,8 @@ public final class ColumnBuffers {
         }
         FieldNode next = batch.nodes(node++);
         long length = next.length();
-        if (length < 0 || length > 8L * body.limit() || length > Integer.MAX_VALUE || expected >= 0 && length != expected) {
+        if (length < 0 || length > 8L * body.limit() || length > Integer.MAX_VALUE
+                || expected >= 0 && length != expected) {
             throw wrong(column, length + " values");
         }
         if (next.nullCount() < 0 || next.nullCount() > length) {
@@ -49,7 +50,8 @@ public final class ColumnBuffers {
         long offset = next.offset();
         long length = next.length();
         if (offset < 0 || length < atLeast || offset > body.limit() || length > body.limit() - offset) {
-            throw wrong(column, "buffer of " + length + " bytes at " + offset + ", needs " + atLeast + " in " + body.limit());
+            throw wrong(column,
+                    "buffer of " + length + " bytes at " + offset + ", needs " + atLeast + " in " + body.limit());
         }
         return body.slice((int) offset, (int) length).order(ByteOrder.LITTLE_ENDIAN);
     }
@@ -69,7 +71,8 @@ public final class ColumnBuffers {
     /** Behind the last column. */
     public void checkAllUsed() throws ImageError {
         if (node != batch.nodesLength() || buffer != batch.buffersLength()) {
-            throw wrong("(last)", (batch.nodesLength() - node) + " nodes and " + (batch.buffersLength() - buffer) + " buffers too many");
+            throw wrong("(last)", (batch.nodesLength() - node) + " nodes and " + (batch.buffersLength() - buffer)
+                    + " excess buffers");
         }
     }
 

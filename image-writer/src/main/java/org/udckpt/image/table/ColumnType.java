@@ -29,7 +29,6 @@ enum ColumnType {
         };
     }
 
-
     static ColumnType of(Class<?> type, String where) {
         if (type == int.class) {
             return INT;

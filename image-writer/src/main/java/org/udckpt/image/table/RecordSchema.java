@@ -11,7 +11,7 @@ final class RecordSchema {
     static final String KIND = "record";
 
     /** One column; {@code javaType} matters for enums only. */
-    record Column(String name, ColumnType type, Class<?> javaType, boolean nullable) { }
+    record Column(String name, ColumnType type, Class<?> javaType, boolean nullable) {}
 
     final Class<?> type;
     final List<Column> columns;
@@ -30,6 +30,11 @@ final class RecordSchema {
     static RecordSchema of(Class<?> type) {
         List<Class<?>> records = new ArrayList<>();
         collect(type, records);
+        return of(type, records);
+    }
+
+    /** @param records of which a row can be one */
+    static RecordSchema of(Class<?> type, List<? extends Class<?>> records) {
         boolean union = !type.isRecord();
         List<Column> columns = new ArrayList<>();
         if (union) {
@@ -58,7 +63,8 @@ final class RecordSchema {
                 collect(permitted, records);
             }
         } else {
-            throw new IllegalArgumentException(type.getName() + " is neither a record nor a sealed interface of records");
+            throw new IllegalArgumentException(
+                    type.getName() + " is neither a record nor a sealed interface of records");
         }
     }
 
@@ -71,7 +77,8 @@ final class RecordSchema {
             Column column = new Column(components[i].getName(), ColumnType.of(javaType, where), javaType,
                     union || !javaType.isPrimitive());
             if (union && column.name().equals(KIND)) {
-                throw new IllegalArgumentException(where + ": the name 'record' is taken by the column that names the record");
+                throw new IllegalArgumentException(
+                        where + ": the name 'record' is taken by the column that names the record");
             }
             places[i] = find(columns, column, where);
         }

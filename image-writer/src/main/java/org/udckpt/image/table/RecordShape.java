@@ -46,7 +46,8 @@ final class RecordShape {
         } catch (IllegalAccessException e) {
             throw new AssertionError(e);
         } catch (InvocationTargetException e) {
-            throw new IllegalStateException(type.getName() + "." + accessors[index].getName() + " failed", e.getCause());
+            throw new IllegalStateException(type.getName() + "." + accessors[index].getName() + " failed",
+                    e.getCause());
         }
     }
 
@@ -69,8 +70,10 @@ final class RecordShape {
             }
             String given = Arrays.deepToString(values);
             String why = e.getCause().getMessage();
-            throw new IllegalArgumentException(kind() + " refuses " + (given.length() > LONGEST ? given.substring(0, LONGEST) + "..." : given)
-                    + (why == null ? "" : ": " + why), e.getCause());
+            throw new IllegalArgumentException(
+                    kind() + " refuses " + (given.length() > LONGEST ? given.substring(0, LONGEST) + "..." : given)
+                            + (why == null ? "" : ": " + why),
+                    e.getCause());
         }
     }
 }

@@ -32,16 +32,26 @@ public final class RecordTable<T> {
     private final Class<T> type;
     private final RecordSchema schema;
 
-    private RecordTable(Class<T> type) {
+    private RecordTable(Class<T> type, RecordSchema schema) {
         this.type = type;
-        this.schema = RecordSchema.of(type);
+        this.schema = schema;
     }
 
     /**
      * @throws IllegalArgumentException naming the component that cannot be stored
      */
     public static <T> RecordTable<T> of(Class<T> type) {
-        return new RecordTable<>(type);
+        return new RecordTable<>(type, RecordSchema.of(type));
+    }
+
+    /**
+     * A table whose rows are records of one interface that is not sealed: as of a sealed one that permits
+     * {@code records}, in this order.
+     *
+     * @throws IllegalArgumentException naming the component that cannot be stored
+     */
+    public static <T> RecordTable<T> of(Class<T> type, List<Class<? extends T>> records) {
+        return new RecordTable<>(type, RecordSchema.of(type, records));
     }
 
     /**
@@ -74,7 +84,8 @@ public final class RecordTable<T> {
      */
     public List<T> decode(ByteBuffer bytes, Path file) throws ImageError {
         if (bytes.remaining() > MAX_BYTES) {
-            throw new ImageError.Corrupt(file, -1, "a table of " + bytes.remaining() + " bytes, more than any that is written");
+            throw new ImageError.Corrupt(file, -1,
+                    "a table of " + bytes.remaining() + " bytes, more than any that is written");
         }
         ArrowDecoder<T> decoder = new ArrowDecoder<>(type, schema, file);
         ArrowFile.read(bytes, file, decoder);

@@ -9,8 +9,9 @@ import org.apache.arrow.flatbuf.Type;
 import org.udckpt.image.ImageError;
 
 /**
- * Compares the schema in an Arrow file with the one of the Java type: names, order, types and nullability. A table of several kinds of rows may have
- * been written by a version that had fewer kinds: columns that only later ones have come last, and are not there.
+ * Compares the schema in an Arrow file with the one of the Java type: names, order, types and nullability. A table of
+ * several kinds of rows may have been written by a version that had fewer kinds: columns that only later ones have come
+ * last, and are not there.
  */
 final class SchemaCheck {
     private final RecordSchema expected;
@@ -46,7 +47,8 @@ final class SchemaCheck {
 
     private void check(Field field, ColumnType type, String name) throws ImageError {
         ColumnType element = type.element();
-        if (field.dictionary() != null || !typeMatches(field, type) || field.childrenLength() != (element == null ? 0 : 1)) {
+        if (field.dictionary() != null || !typeMatches(field, type)
+                || field.childrenLength() != (element == null ? 0 : 1)) {
             throw wrong("column '" + name + "' has Arrow type " + field.typeType() + " instead of " + type);
         }
         if (element != null) {

@@ -51,7 +51,9 @@ import org.udckpt.image.storage.StorageIo;
 public final class CheckpointWriter implements Closeable {
     static final String PHASES = "phases";
 
-    private enum State { OPEN, COMMITTED, FAILED, CLOSED }
+    private enum State {
+        OPEN, COMMITTED, FAILED, CLOSED
+    }
 
     private final WriteTarget target;
     private final WriterOptions options;
@@ -71,7 +73,8 @@ public final class CheckpointWriter implements Closeable {
     private CheckpointWriter(Path directory, StorageIo.Session storage, WriterOptions options, History previous) {
         EncryptionSecret secret = options.key().encryption();
         boolean tagged = secret == null && options.form().integrity() == Manifest.Integrity.GMAC;
-        this.target = new WriteTarget(directory, ImageNames.id(directory).orElseThrow(), storage, secret == null ? null : ImageCipher.fresh(secret),
+        this.target = new WriteTarget(directory, ImageNames.id(directory).orElseThrow(), storage,
+                secret == null ? null : ImageCipher.fresh(secret),
                 tagged ? BlockTags.fresh(options.key()) : null);
         this.options = options;
         this.previous = previous;
@@ -94,7 +97,8 @@ public final class CheckpointWriter implements Closeable {
      */
     public static CheckpointWriter create(Path parent, WriterOptions options, History previous) throws IOException {
         if (previous != null && !options.form().incremental()) {
-            throw new IllegalArgumentException("pages are held against those of an older checkpoint only where they are hashed: the form is not incremental");
+            throw new IllegalArgumentException("pages are compared with an older checkpoint only if they are hashed: "
+                    + "the form is not incremental");
         }
         StorageIo.Session storage = options.storage().session();
         try {
@@ -128,9 +132,10 @@ public final class CheckpointWriter implements Closeable {
     public synchronized NodeWriter node(int index, String host) {
         checkOpen();
         if (index < 0 || !indices.add(index)) {
-            throw new IllegalArgumentException("node " + index + " is negative or was begun before");
+            throw new IllegalArgumentException("node " + index + " is negative or was started before");
         }
-        NodeWriter node = new NodeWriter(target, new Manifest.Node(index, host), options, previous == null ? null : previous.node(index));
+        NodeWriter node = new NodeWriter(target, new Manifest.Node(index, host), options,
+                previous == null ? null : previous.node(index));
         nodes.add(node);
         return node;
     }
@@ -146,7 +151,8 @@ public final class CheckpointWriter implements Closeable {
             throw new IllegalArgumentException(parts + " parts are ordered");
         }
         ordered += parts;
-        return new PartOrder(target.directory(), previous == null ? 0 : previous.newest(), options.key().id(), options.form().integrity(), salt(), encryption());
+        return new PartOrder(target.directory(), previous == null ? 0 : previous.newest(), options.key().id(),
+                options.form().integrity(), salt(), encryption());
     }
 
     /** As {@link #order(int)}, of parts that each node's host has for itself. */
@@ -160,9 +166,11 @@ public final class CheckpointWriter implements Closeable {
     }
 
     /**
-     * Takes in the part of a node that another process has written. Its files must be here to be seen, if they are not their hosts' own.
+     * Takes in the part of a node that another process has written. Its files must be here to be seen, if they are not
+     * their hosts' own.
      *
-     * @throws ImageError when one is not, or is not as long as was reported, or the part needs a checkpoint that this one is not based on
+     * @throws ImageError when one is not, or is not as long as was reported, or the part needs a checkpoint that this
+     *     one is not based on
      */
     public synchronized void add(PartReport part) throws IOException {
         checkOpen();
@@ -176,7 +184,8 @@ public final class CheckpointWriter implements Closeable {
         }
         for (long base : part.bases()) {
             if (previous == null || !previous.knows(base)) {
-                throw new ImageError.Corrupt(target.directory(), -1, whose + " has memory in checkpoint " + base + ", which this one is not based on");
+                throw new ImageError.Corrupt(target.directory(), -1,
+                        whose + " has memory in checkpoint " + base + ", which this one is not based on");
             }
         }
         reports.add(part);
@@ -213,7 +222,8 @@ public final class CheckpointWriter implements Closeable {
         state = State.FAILED;
         List<NodePart> parts = new ArrayList<>();
         if (reports.size() != ordered) {
-            throw new IOException(name() + ": " + ordered + " nodes were to write their parts, and " + reports.size() + " have said that theirs are durable: "
+            throw new IOException(name() + ": " + ordered + " nodes had to write their parts, but " + reports.size()
+                    + " have reported durable parts: "
                     + reports.stream().map(part -> part.node().index() + " (" + part.node().host() + ")").toList());
         }
         for (NodeWriter node : nodes) {
@@ -251,8 +261,10 @@ public final class CheckpointWriter implements Closeable {
         StopTimes stops = ofNodes.isEmpty() ? StopTimes.of(phases) : StopTimes.ofStops(ofNodes);
         SortedSet<Long> bases = new TreeSet<>();
         reports.forEach(part -> bases.addAll(part.bases()));
-        return new Manifest(Manifest.VERSION, target.id(), info.takenAt(), info.architecture(), options.form().integrity(), salt(), info.ranks(),
-                reports.stream().mapToLong(PartReport::bytes).sum(), files.stream().mapToLong(Manifest.FileEntry::length).sum(),
+        return new Manifest(Manifest.VERSION, target.id(), info.takenAt(), info.architecture(),
+                options.form().integrity(), salt(), info.ranks(),
+                reports.stream().mapToLong(PartReport::bytes).sum(),
+                files.stream().mapToLong(Manifest.FileEntry::length).sum(),
                 stops.max(), stops.median(), writeNanos, encryption(),
                 bases.isEmpty() ? List.of() : previous.bases(bases), new TreeMap<>(info.labels()),
                 reports.stream().map(PartReport::node).toList(), files);

@@ -16,8 +16,8 @@ import org.udckpt.image.manifest.ManifestFile;
 import org.udckpt.image.storage.StorageIo;
 
 /**
- * What a job's newest complete checkpoint is, and what it holds of the nodes that this process writes. The pages of others are with those who
- * write them ({@link PartWriter#pages}). Immutable.
+ * What a job's newest complete checkpoint is, and what it holds of the nodes that this process writes. The pages of
+ * others are with those who write them ({@link PartWriter#pages}). Immutable.
  */
 public final class History {
     private final Path parent;
@@ -58,10 +58,12 @@ public final class History {
      */
     public void check(Path directory, ImageKey key, StorageIo io) throws IOException {
         if (!directory.toAbsolutePath().normalize().equals(parent)) {
-            throw new IllegalArgumentException("a checkpoint in " + directory + " cannot be based on those in " + parent);
+            throw new IllegalArgumentException(
+                    "a checkpoint in " + directory + " cannot be based on those in " + parent);
         }
         for (Map.Entry<Long, String> base : macs.entrySet()) {
-            ManifestFile.base(parent.resolve(ImageNames.directory(newest() + 1)), new Manifest.Base(base.getKey(), base.getValue()), key, io);
+            ManifestFile.base(parent.resolve(ImageNames.directory(newest() + 1)),
+                    new Manifest.Base(base.getKey(), base.getValue()), key, io);
         }
     }
 }

@@ -5,11 +5,14 @@ import org.udckpt.image.Manifest;
 import org.udckpt.image.key.ImageKey;
 
 /**
- * In which form the memory of a checkpoint is stored. Whether it is encrypted is the key's matter ({@link ImageKey#with}).
+ * In which form the memory of a checkpoint is stored. Whether it is encrypted is the key's matter
+ * ({@link ImageKey#with}).
  *
- * @param integrity   what protects memory; {@link Manifest.Integrity#SHA256} costs about half a second of CPU per GiB, {@link Manifest.Integrity#GMAC} a fifth of that
- * @param zstdLevel   how hard to compress, 1 to 19; 0: not at all
- * @param incremental remember what was written ({@link CheckpointWriter#history}), 16 bytes a page, for the next checkpoint
+ * @param integrity what protects memory; {@link Manifest.Integrity#SHA256} costs about half a second of CPU per GiB,
+ *     {@link Manifest.Integrity#GMAC} a fifth of that
+ * @param zstdLevel how hard to compress, 1 to 19; 0: not at all
+ * @param incremental remember what was written ({@link CheckpointWriter#history}), 16 bytes a page, for the next
+ *     checkpoint
  */
 public record ImageForm(Manifest.Integrity integrity, int zstdLevel, boolean incremental) {
     /** The hardest compression that is offered; above it zstd takes more memory than is worth it. */
@@ -20,7 +23,8 @@ public record ImageForm(Manifest.Integrity integrity, int zstdLevel, boolean inc
     public ImageForm {
         Objects.requireNonNull(integrity, "integrity");
         if (zstdLevel < 0 || zstdLevel > MOST_ZSTD_LEVEL) {
-            throw new IllegalArgumentException("zstd level " + zstdLevel + ": 1 to " + MOST_ZSTD_LEVEL + ", or 0 for none");
+            throw new IllegalArgumentException(
+                    "zstd level " + zstdLevel + ": 1 to " + MOST_ZSTD_LEVEL + ", or 0 for none");
         }
     }
 

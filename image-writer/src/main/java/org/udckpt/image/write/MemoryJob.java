@@ -100,7 +100,8 @@ final class MemoryJob {
         if (failure != null) {
             result.completeExceptionally(failure);
         } else {
-            result.complete(new MemoryResult(process, zeroBytes.get() + sameBytes.get() + plainBytes.get(), zeroBytes.get(), sameBytes.get(), storedBytes.get(),
+            result.complete(new MemoryResult(process, zeroBytes.get() + sameBytes.get() + plainBytes.get(),
+                    zeroBytes.get(), sameBytes.get(), storedBytes.get(),
                     System.nanoTime() - begin));
         }
     }

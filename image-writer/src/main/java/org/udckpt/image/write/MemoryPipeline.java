@@ -23,11 +23,11 @@ import org.udckpt.image.key.BlockSealer;
 /**
  * Memory of a node's processes to its stripe files: readers fill slots of a ring, workers pack and checksum them,
  * stripe writers append them. The ring is the only buffer, so a slow disk holds up the readers and memory stays
- * bounded. Readers are only as far ahead of the workers as these need: then the same few buffers are filled again and again,
- * which are in the processor's caches, and the ring's room is for what waits for the disk.
+ * bounded. Readers are only as far ahead of the workers as these need: then the same few buffers are filled again and
+ * again, which are in the processor's caches, and the ring's room is for what waits for the disk.
  *
- * <p>After the first failure nothing more is read or written, but slots go on around the ring until all are given
- * back: no thread is left waiting for another that is gone.
+ * <p>After the first failure nothing more is read or written, but slots go on around the ring until all are given back:
+ * no thread is left waiting for another that is gone.
  */
 final class MemoryPipeline implements Closeable {
     /** Slots for each worker: one that it is at, one that waits, one that is being filled. */
@@ -46,14 +46,16 @@ final class MemoryPipeline implements Closeable {
     private boolean closed;
 
     /** @param sealers make what seals blocks, one for each thread */
-    MemoryPipeline(int node, WriterOptions options, List<StripeFile> stripes, Supplier<BlockSealer> sealers, WriteOutcome outcome) throws IOException {
+    MemoryPipeline(int node, WriterOptions options, List<StripeFile> stripes, Supplier<BlockSealer> sealers,
+            WriteOutcome outcome) throws IOException {
         this.outcome = outcome;
         meter = options.meter();
         ahead = new Semaphore(AHEAD * options.workers());
         int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
         PageBuffers buffers = new PageBuffers(arena, slots + options.workers()); // compression takes a second one
         QuietWait quiet = new QuietWait();
-        disruptor = new Disruptor<>(() -> new Slot(buffers), slots, task -> remembered(outcome.thread("udckpt-image-" + node, options.courtesy(), task)),
+        disruptor = new Disruptor<>(() -> new Slot(buffers), slots,
+                task -> remembered(outcome.thread("udckpt-image-" + node, options.courtesy(), task)),
                 ProducerType.MULTI, quiet);
         quiet.on(disruptor.getRingBuffer());
         disruptor.setDefaultExceptionHandler(new Failing());
@@ -70,7 +72,8 @@ final class MemoryPipeline implements Closeable {
         ring = disruptor.start();
         AtomicInteger number = new AtomicInteger();
         readers = Executors.newFixedThreadPool(options.readers(),
-                task -> outcome.thread("udckpt-read-" + node + "-" + number.getAndIncrement(), options.courtesy(), task));
+                task -> outcome.thread("udckpt-read-" + node + "-" + number.getAndIncrement(), options.courtesy(),
+                        task));
     }
 
     private Thread remembered(Thread thread) {
@@ -142,7 +145,7 @@ final class MemoryPipeline implements Closeable {
             return;
         }
         closed = true;
-        outcome.fail(new CancellationException("the checkpoint was given up"));
+        outcome.fail(new CancellationException("the checkpoint was abandoned"));
         outcome.await();
         readers.shutdown();
         disruptor.shutdown();

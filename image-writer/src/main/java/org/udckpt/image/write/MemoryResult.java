@@ -9,4 +9,4 @@ package org.udckpt.image.write;
  * @param storedBytes appended to stripe files, packed
  * @param nanos       from the first read to the last write
  */
-public record MemoryResult(int process, long bytes, long zeroBytes, long sameBytes, long storedBytes, long nanos) { }
+public record MemoryResult(int process, long bytes, long zeroBytes, long sameBytes, long storedBytes, long nanos) {}

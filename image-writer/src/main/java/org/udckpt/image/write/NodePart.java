@@ -8,8 +8,12 @@ import org.udckpt.image.Manifest;
 import org.udckpt.image.block.Chunk;
 import org.udckpt.image.manifest.PartReport;
 
-/** What one node contributes to a checkpoint: what the manifest has to say about it, and what the next one wants to know. */
-record NodePart(Manifest.Node node, List<Manifest.FileEntry> files, long bytes, long writeNanos, List<HashedChunk> chunks) {
+/**
+ * What one node contributes to a checkpoint: what the manifest has to say about it, and what the next one wants to
+ * know.
+ */
+record NodePart(Manifest.Node node, List<Manifest.FileEntry> files, long bytes, long writeNanos,
+        List<HashedChunk> chunks) {
     PartReport report(long checkpoint) {
         return new PartReport(node, files, bytes, writeNanos, List.of(), bases(checkpoint));
     }

@@ -21,9 +21,15 @@ import org.udckpt.image.table.RecordTable;
  * Thread-safe.
  */
 public final class NodeWriter implements Closeable {
-    /** Writers of all processes that write themselves, each with a stripe file: as many as processors, up to what feeds a fast device. */
+    /**
+     * Writers of all processes that write themselves, each with a stripe file: as many as processors, up to what feeds
+     * a fast device.
+     */
     private static final int SELF_WRITERS = Math.min(Runtime.getRuntime().availableProcessors(), 8);
-    /** Of files that are written past the page cache: while one writer waits for the device, another looks at its memory. */
+    /**
+     * Of files that are written past the page cache: while one writer waits for the device, another looks at its
+     * memory.
+     */
     private static final int DIRECT_SELF_WRITERS = 2 * SELF_WRITERS;
     /** Their names have two digits. */
     private static final int MOST_STRIPES = 100;
@@ -37,10 +43,12 @@ public final class NodeWriter implements Closeable {
     private final List<Manifest.FileEntry> files = new ArrayList<>();
     private final Set<String> tables = new HashSet<>(Set.of(ImageNames.CHUNKS, ImageNames.BLOCKS, LATENCY));
     private final Set<Integer> processes = new HashSet<>();
-    private final SharedMemory shared = new SharedMemory();
+    private final SharedRanges shared = new SharedRanges();
     private final List<StripeFile> stripes = new ArrayList<>();
     private final WriteOutcome outcome = new WriteOutcome();
-    /** For what is read, and for what writes itself; each made with its own stripe files when the first source needs it. */
+    /**
+     * For what is read, and for what writes itself; each made with its own stripe files when the first source needs it.
+     */
     private MemoryPipeline pipeline;
     private SelfWriter selfWriter;
     /** The first process could not write itself: no other is asked, and the pipeline has those stripe files. */
@@ -59,7 +67,10 @@ public final class NodeWriter implements Closeable {
         this.previous = previous;
     }
 
-    /** How many calls of {@link #memory} with a {@link SelfWritingSource} there will be, for sharing out threads and files. */
+    /**
+     * How many calls of {@link #memory} with a {@link SelfWritingSource} there will be, for sharing out threads and
+     * files.
+     */
     public synchronized void expect(int processes) {
         expected = processes;
     }
@@ -81,7 +92,8 @@ public final class NodeWriter implements Closeable {
         List<Range> sorted = ranges.stream().sorted(Comparator.comparingLong(Range::address)).toList();
         for (int i = 1; i < sorted.size(); i++) {
             if (sorted.get(i - 1).end() > sorted.get(i).address()) {
-                throw new IllegalArgumentException("process " + process + ": " + sorted.get(i - 1) + " overlaps " + sorted.get(i));
+                throw new IllegalArgumentException(
+                        "process " + process + ": " + sorted.get(i - 1) + " overlaps " + sorted.get(i));
             }
         }
         if (!processes.add(process)) {
@@ -110,13 +122,16 @@ public final class NodeWriter implements Closeable {
         shared.add(process, with, ranges);
     }
 
-    private CompletableFuture<MemoryResult> submit(int process, List<Range> ranges, PageSource source) throws IOException {
+    private CompletableFuture<MemoryResult> submit(int process, List<Range> ranges, PageSource source)
+            throws IOException {
         begin = begin == 0 ? System.nanoTime() : begin;
         if (source instanceof SelfWritingSource self && storedAsItIs() && !declined) {
-            selfWriter = selfWriter == null ? new SelfWriter(node.index(), options, selfWritersStripes(), outcome) : selfWriter;
+            selfWriter = selfWriter == null ? new SelfWriter(node.index(), options, selfWritersStripes(), outcome)
+                    : selfWriter;
             int writers = selfWriter.writers(expected);
             if (selfWriter.takes(self, writers)) {
-                return selfWriter.submit(new SelfWrittenMemory(process, ranges, self, options.form(), target.tags(), previousPages(process), writers));
+                return selfWriter.submit(new SelfWrittenMemory(process, ranges, self, options.form(), target.tags(),
+                        previousPages(process), writers));
             }
             declined = !selfWriter.used();
         }
@@ -147,7 +162,8 @@ public final class NodeWriter implements Closeable {
         int first = stripes.size();
         for (int i = first; i < first + count; i++) {
             Path file = target.directory().resolve(ImageNames.stripe(node.index(), i));
-            stripes.add(new StripeFile(i, file, target.storage().create(file, options.direct()), new StripeLog(target.id()), options.courtesy().rate()));
+            stripes.add(new StripeFile(i, file, target.storage().create(file, options.direct()),
+                    new StripeLog(target.id()), options.courtesy().rate()));
         }
         return List.copyOf(stripes.subList(first, stripes.size()));
     }
@@ -158,9 +174,14 @@ public final class NodeWriter implements Closeable {
      * @param name a-z, 0-9 and -, each once; "chunks", "blocks" and "write-latency" are taken
      */
     public synchronized <T> void table(String name, Class<T> type, List<? extends T> rows) throws IOException {
+        table(name, RecordTable.of(type), rows);
+    }
+
+    /** As {@link #table(String, Class, List)}, of rows that a list of records decides about. */
+    public synchronized <T> void table(String name, RecordTable<T> table, List<? extends T> rows) throws IOException {
         byte[] encoded;
         try {
-            encoded = RecordTable.of(type).encode(rows);
+            encoded = table.encode(rows);
         } catch (RuntimeException e) {
             broken = e;
             throw e;
@@ -203,9 +224,12 @@ public final class NodeWriter implements Closeable {
             nanos = System.nanoTime() - begin;
             List<StripeLog> logs = stripes.stream().map(StripeFile::log).toList();
             chunks = shared.with(StripeLog.chunks(logs));
-            files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.CHUNKS), Chunk.class, chunks.stream().map(HashedChunk::chunk).toList()));
-            files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.BLOCKS), Block.class, StripeLog.blocks(logs)));
-            files.add(target.table(ImageNames.nodeTable(node.index(), LATENCY), WriteLatency.class, stripes.stream().map(StripeFile::latency).toList()));
+            files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.CHUNKS), Chunk.class,
+                    chunks.stream().map(HashedChunk::chunk).toList()));
+            files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.BLOCKS), Block.class,
+                    StripeLog.blocks(logs)));
+            files.add(target.table(ImageNames.nodeTable(node.index(), LATENCY), WriteLatency.class,
+                    stripes.stream().map(StripeFile::latency).toList()));
         }
         return new NodePart(node, List.copyOf(files), bytes, nanos, chunks);
     }
@@ -236,12 +260,14 @@ public final class NodeWriter implements Closeable {
 
     private IOException asIoException(Throwable failure) {
         return failure instanceof IOException io ? io
-                : new IOException("node " + node.index() + " (" + node.host() + "): could not be written: " + failure, failure);
+                : new IOException("node " + node.index() + " (" + node.host() + "): could not be written: " + failure,
+                        failure);
     }
 
     private void checkOpen() {
         if (finished) {
-            throw new IllegalStateException("node " + node.index() + ": its checkpoint is being committed, or is given up");
+            throw new IllegalStateException("node " + node.index() + ": its checkpoint is being committed, or was "
+                    + "abandoned");
         }
     }
 

@@ -22,7 +22,8 @@ final class Packer implements Closeable {
         this.checksum = new Checksum(sealer == null ? options.form().integrity() : Manifest.Integrity.XXH3);
         this.incremental = options.form().incremental();
         this.sealer = sealer;
-        this.zstd = options.form().zstdLevel() == 0 ? null : new ZstdCompressCtx().setLevel(options.form().zstdLevel()).setChecksum(true);
+        this.zstd = options.form().zstdLevel() == 0 ? null
+                : new ZstdCompressCtx().setLevel(options.form().zstdLevel()).setChecksum(true);
     }
 
     void pack(Slot slot) {
@@ -56,7 +57,8 @@ final class Packer implements Closeable {
         }
         int bytes;
         try {
-            bytes = zstd.compressDirectByteBuffer(to.view().clear(), 0, length - Range.PAGE, from.view().clear(), 0, length);
+            bytes = zstd.compressDirectByteBuffer(to.view().clear(), 0, length - Range.PAGE, from.view().clear(), 0,
+                    length);
         } catch (ZstdException e) {
             if (e.getErrorCode() == com.github.luben.zstd.Zstd.errDstSizeTooSmall()) {
                 return 0;

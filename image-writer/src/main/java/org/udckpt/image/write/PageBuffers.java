@@ -9,8 +9,8 @@ import java.util.Deque;
 import org.udckpt.image.storage.DeviceMemory;
 
 /**
- * Buffers of {@link Slot#BYTES} for the slots in flight, the one given back last handed out first: as long as the disk keeps
- * up, a few of them, still in the processor's caches, serve a job of any size.
+ * Buffers of {@link Slot#BYTES} for the slots in flight, the one given back last handed out first: as long as the disk
+ * keeps up, a few of them, still in the processor's caches, serve a job of any size.
  */
 final class PageBuffers {
     /** One buffer, as the two interfaces that work on it see it. */

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.udckpt.image.block.Hashes;
 
 /**
- * XXH3-128 of each page of a slot. Two pages at one address are taken for the same when all 128 bits agree: among 2^50 pairs of
- * different pages (four exabytes) the chance that one agrees is below 2^-77.
+ * XXH3-128 of each page of a slot. Two pages at one address are taken for the same when all 128 bits agree: among 2^50
+ * pairs of different pages (four exabytes) the chance that one agrees is below 2^-77.
  */
 final class PageHashes {
     private final long[] values = new long[2 * Slot.PAGES];

@@ -7,8 +7,9 @@ import java.util.Map;
 import org.udckpt.image.block.Chunk;
 
 /**
- * What a checkpoint holds of one node, page by page, so that the next one stores only what differs: 16 bytes for each page of 4096
- * that is not zero. It lives in memory, with the writer of both; the first checkpoint of a life is a full one. Immutable.
+ * What a checkpoint holds of one node, page by page, so that the next one stores only what differs: 16 bytes for each
+ * page of 4096 that is not zero. It lives in memory, with the writer of both; the first checkpoint of an incarnation is
+ * a full one. Immutable.
  */
 public final class PageHistory {
     private final long checkpoint;

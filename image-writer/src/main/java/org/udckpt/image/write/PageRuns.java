@@ -7,12 +7,14 @@ import org.udckpt.image.Range;
 import org.udckpt.image.block.Chunk;
 
 /**
- * The pages of a {@link Slot} as runs of one kind: zeros, bytes that an older checkpoint has, bytes that are to be stored.
- * Filled anew for each slot; for one thread at a time.
+ * The pages of a {@link Slot} as runs of one kind: zeros, bytes that an older checkpoint has, bytes that are to be
+ * stored. Filled anew for each slot; for one thread at a time.
  */
 final class PageRuns {
     /** What becomes of a run. */
-    enum Kind { ZERO, SAME, STORED }
+    enum Kind {
+        ZERO, SAME, STORED
+    }
 
     /** A hole of fewer zero pages than this inside data is stored: it would cost more in rows than it saves. */
     private static final int SMALLEST_HOLE = 4;
@@ -28,7 +30,8 @@ final class PageRuns {
 
     /** Finds the runs of {@code length} pages at {@code addresses}; {@code hashes} is null where none are wanted. */
     void find(MemorySegment buffer, long[] addresses, int length, PageHashes hashes, ProcessPages previous) {
-        find(page -> MemorySegment.mismatch(buffer, (long) page * Range.PAGE, (long) (page + 1) * Range.PAGE, ZEROS, 0, Range.PAGE) < 0,
+        find(page -> MemorySegment.mismatch(buffer, (long) page * Range.PAGE, (long) (page + 1) * Range.PAGE, ZEROS, 0,
+                Range.PAGE) < 0,
                 addresses, length, hashes, previous);
     }
 
@@ -38,7 +41,8 @@ final class PageRuns {
         for (int page = 0; page < length; page++) {
             boolean adjacent = page > 0 && addresses[page] == addresses[page - 1] + Range.PAGE;
             boolean zero = zeros.test(page);
-            int at = zero || previous == null ? -1 : previous.find(addresses[page], hashes.high(page), hashes.low(page));
+            int at = zero || previous == null ? -1
+                    : previous.find(addresses[page], hashes.high(page), hashes.low(page));
             if (at >= 0) {
                 addSame(page, adjacent, previous.chunk(at), previous.within(at, addresses[page]));
             } else if (adjacent && kinds[count - 1] == (zero ? Kind.ZERO : Kind.STORED)) {
@@ -61,7 +65,8 @@ final class PageRuns {
 
     private void addSame(int page, boolean adjacent, Chunk chunk, int within) {
         int last = count - 1;
-        if (adjacent && kinds[last] == Kind.SAME && chunks[last].checkpoint() == chunk.checkpoint() && chunks[last].block() == chunk.block()
+        if (adjacent && kinds[last] == Kind.SAME && chunks[last].checkpoint() == chunk.checkpoint()
+                && chunks[last].block() == chunk.block()
                 && withins[last] + pages[last] * Range.PAGE == within) {
             pages[last]++;
             return;
@@ -112,7 +117,8 @@ final class PageRuns {
             Chunk chunk = chunk(run, process, addresses[first[run]], log.checkpoint(), within);
             boolean stored = kinds[run] == Kind.STORED;
             boolean hashed = hashes != null && kinds[run] != Kind.ZERO;
-            log.add(new HashedChunk(stored ? chunk.inBlock(block) : chunk, hashed ? hashes.copy(first[run], pages[run]) : null));
+            log.add(new HashedChunk(stored ? chunk.inBlock(block) : chunk,
+                    hashed ? hashes.copy(first[run], pages[run]) : null));
             within += stored ? (int) chunk.length() : 0;
         }
     }
@@ -131,7 +137,8 @@ final class PageRuns {
         long length = (long) pages[run] * Range.PAGE;
         return switch (kinds[run]) {
             case ZERO -> Chunk.zero(process, address, length);
-            case SAME -> new Chunk(process, address, length, chunks[run].checkpoint(), chunks[run].block(), withins[run], Chunk.Kind.DATA);
+            case SAME -> new Chunk(process, address, length, chunks[run].checkpoint(), chunks[run].block(),
+                    withins[run], Chunk.Kind.DATA);
             case STORED -> new Chunk(process, address, length, checkpoint, -1, within, Chunk.Kind.DATA);
         };
     }

@@ -22,14 +22,14 @@ import org.udckpt.image.storage.StorageIo;
  * Writes one node's part of a checkpoint that another process, on another node, has begun and will commit.
  *
  * <pre>{@code
- * byte[] order = checkpoint.order().encode();                              // there
+ * byte[] order = checkpoint.order().encode(); // there
  * try (PartWriter part = PartWriter.open(PartOrder.decode(order), 3, "hostname", options, pages)) {
  *     part.node().memory(pid, ranges, source);
  *     part.statistics(phaseTimes);
- *     byte[] report = part.finish().encode();                              // all of it is durable
- *     pages = part.pages();                                                // for the next one, if this one is committed
+ *     byte[] report = part.finish().encode(); // all of it is durable
+ *     pages = part.pages(); // for the next one, if this one is committed
  * }
- * checkpoint.add(PartReport.decode(report));                               // there again
+ * checkpoint.add(PartReport.decode(report)); // there again
  * }</pre>
  *
  * <p>What it has written is removed by {@link CheckpointWriter#close} with all the rest, if there is no commit.
@@ -43,7 +43,8 @@ public final class PartWriter implements Closeable {
     private final List<PhaseTime> phases = new ArrayList<>();
     private PageHistory pages;
 
-    private PartWriter(WriteTarget target, HostParts parts, Manifest.Node node, WriterOptions options, PageHistory previous) {
+    private PartWriter(WriteTarget target, HostParts parts, Manifest.Node node, WriterOptions options,
+            PageHistory previous) {
         this.target = target;
         this.parts = parts;
         this.options = options;
@@ -51,19 +52,22 @@ public final class PartWriter implements Closeable {
     }
 
     /**
-     * @param index    of the node; the checkpoint's other nodes have others
-     * @param options  as those of the checkpoint's writer
-     * @param previous what an older checkpoint has of this node, or null; left alone if it is not the one that the order names
+     * @param index of the node; the checkpoint's other nodes have others
+     * @param options as those of the checkpoint's writer
+     * @param previous what an older checkpoint has of this node, or null; left alone if it is not the one that the
+     *     order names
      * @throws ImageError.Missing when this node does not see the checkpoint's directory
-     * @throws ImageError.Locked  when it is to be sealed or encrypted with another key than this node has
+     * @throws ImageError.Locked when it is to be sealed or encrypted with another key than this node has
      */
-    public static PartWriter open(PartOrder order, int index, String host, WriterOptions options, PageHistory previous) throws IOException {
+    public static PartWriter open(PartOrder order, int index, String host, WriterOptions options, PageHistory previous)
+            throws IOException {
         return begin(options, io -> {
             try {
                 io.open(order.directory().resolve(ImageNames.WRITER)).close();
             } catch (NoSuchFileException e) {
-                throw new ImageError.Missing(order.directory(), "not to be seen on " + host
-                        + ": images of several nodes need a directory that all of them share (or --tiers local=DIR,slow=DIR, for one that each host has for itself)");
+                throw new ImageError.Missing(order.directory(), "not visible on " + host
+                        + ": images of several nodes need a directory that all nodes share (or --tiers "
+                        + "local=DIR,slow=DIR, with one directory on each host)");
             }
             return begin(order, io, null, index, host, options, previous);
         });
@@ -74,12 +78,14 @@ public final class PartWriter implements Closeable {
      *
      * @param parts where, for all hosts
      */
-    public static PartWriter open(PartOrder order, HostParts parts, int index, String host, WriterOptions options, PageHistory previous) throws IOException {
+    public static PartWriter open(PartOrder order, HostParts parts, int index, String host, WriterOptions options,
+            PageHistory previous) throws IOException {
         return begin(options, io -> {
             try {
                 PartDirectory.make(parts, index, order.checkpoint(), io);
             } catch (NoSuchFileException e) {
-                throw new ImageError.Missing(Path.of(e.getFile()), "cannot be made on " + host + ": what it is in is not there (a disk that is not mounted?)");
+                throw new ImageError.Missing(Path.of(e.getFile()), "cannot be created on " + host
+                        + ": its parent directory does not exist (a disk that is not mounted?)");
             }
             return begin(order.in(parts.ofNode(index)), io, parts, index, host, options, previous);
         });
@@ -101,29 +107,34 @@ public final class PartWriter implements Closeable {
         }
     }
 
-    private static PartWriter begin(PartOrder order, StorageIo.Session io, HostParts parts, int index, String host, WriterOptions options, PageHistory previous) throws IOException {
+    private static PartWriter begin(PartOrder order, StorageIo.Session io, HostParts parts, int index, String host,
+            WriterOptions options, PageHistory previous) throws IOException {
         if (!order.key().equals(options.key().id())) {
-            throw new ImageError.Locked(order.directory(), "is sealed with key " + order.key() + ", and this node's is " + options.key().id()
+            throw new ImageError.Locked(order.directory(), "is sealed with key " + order.key()
+                    + ", but this node's key is " + options.key().id()
                     + ": all hosts need the same key file (UDCKPT_KEY_FILE, else ~/.config/udckpt/key)");
         }
         boolean based = previous != null && order.base() == previous.checkpoint() && options.form().incremental();
-        WriteTarget target = new WriteTarget(order.directory(), ImageNames.id(order.directory()).orElseThrow(), io, cipher(order, index, options),
+        WriteTarget target = new WriteTarget(order.directory(), ImageNames.id(order.directory()).orElseThrow(), io,
+                cipher(order, index, options),
                 order.salt() == null ? null : BlockTags.of(order.salt(), options.key(), index + 1));
-        WriterOptions asOrdered = options.withForm(options.form().withIntegrity(order.integrity())); // site files are each host's own
+        // site files are each host's own
+        WriterOptions asOrdered = options.withForm(options.form().withIntegrity(order.integrity()));
         return new PartWriter(target, parts, new Manifest.Node(index, host), asOrdered, based ? previous : null);
     }
 
     private static ImageCipher cipher(PartOrder order, int index, WriterOptions options) throws ImageError {
         EncryptionSecret secret = options.key().encryption();
         if ((secret == null) != (order.encryption() == null)) {
-            throw new ImageError.Locked(order.directory(), secret == null ? "is to be encrypted, and this node has no key for that" : "is not to be encrypted, but this node has a key for that");
+            throw new ImageError.Locked(order.directory(), secret == null ? "has to be encrypted, but this node has "
+                    + "no key" : "must not be encrypted, but this node has a key");
         }
         if (secret == null) {
             return null;
         }
         ImageCipher cipher = ImageCipher.of(order.encryption(), secret, index + 1);
         if (cipher == null) {
-            throw new ImageError.Locked(order.directory(), "is encrypted with another key than this node has");
+            throw new ImageError.Locked(order.directory(), "is encrypted with a different key than this node's");
         }
         return cipher;
     }
@@ -132,7 +143,10 @@ public final class PartWriter implements Closeable {
         return node;
     }
 
-    /** What was measured of this node, for its table {@code phases}; {@link PhaseTime#JOB} is the node there. The writer adds WRITE. */
+    /**
+     * What was measured of this node, for its table {@code phases}; {@link PhaseTime#JOB} is the node there. The writer
+     * adds WRITE.
+     */
     public void statistics(List<PhaseTime> measured) {
         phases.addAll(measured);
     }
@@ -152,10 +166,14 @@ public final class PartWriter implements Closeable {
     private PartReport measured(NodePart part) throws IOException {
         List<Long> stops = StopTimes.ofRanks(phases);
         phases.add(new PhaseTime(PhaseTime.JOB, Phase.WRITE, part.writeNanos()));
-        return part.report(target.id(), target.table(ImageNames.nodeTable(part.node().index(), CheckpointWriter.PHASES), PhaseTime.class, phases), stops);
+        return part.report(target.id(), target.table(ImageNames.nodeTable(part.node().index(), CheckpointWriter.PHASES),
+                PhaseTime.class, phases), stops);
     }
 
-    /** For the node's next part, once the checkpoint is committed; null before {@link #finish}, and where the options do not ask for it. */
+    /**
+     * For the node's next part, once the checkpoint is committed; null before {@link #finish}, and where the options do
+     * not ask for it.
+     */
     public PageHistory pages() {
         return pages;
     }

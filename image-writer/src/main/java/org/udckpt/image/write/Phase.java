@@ -2,10 +2,14 @@ package org.udckpt.image.write;
 
 /** The phases of a checkpoint, in order. The application stands still from the first to {@link #RESUME}. */
 public enum Phase {
-    SUSPEND, DRAIN, SNAPSHOT,
+    SUSPEND,
+    DRAIN,
+    SNAPSHOT,
     /** Of one node of several: it had done its own part, and others had not. Once for all phases of the stop. */
     WAIT,
-    RESUME, WRITE, COMMIT;
+    RESUME,
+    WRITE,
+    COMMIT;
 
     /** Whether the application stands still in this phase. */
     public boolean stops() {

@@ -8,11 +8,13 @@ import com.lmax.disruptor.WaitStrategy;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Waiting that leaves the processor to the job: for producers on a monitor, and for the stage before in short sleeps, since a
- * stage does not tell when it is done. (Disruptor's blocking strategy spins there.) A slot takes a stage ten times as long.
+ * Waiting that leaves the processor to the job: for producers on a monitor, and for the stage before in short sleeps,
+ * since a stage does not tell when it is done. (Disruptor's blocking strategy spins there.) A slot takes a stage ten
+ * times as long.
  *
- * <p>With several producers the ring's cursor says what was claimed, not what was published. A consumer that is let go by it comes
- * back at once and again, as long as a slot takes to be filled; so it is the slot itself that is waited for.
+ * <p>With several producers the ring's cursor says what was claimed, not what was published. A consumer that is let go
+ * by it comes back at once and again, as long as a slot takes to be filled; so it is the slot itself that is waited
+ * for.
  */
 final class QuietWait implements WaitStrategy {
     private static final long NAP_NS = 50_000;

@@ -11,8 +11,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Has processes write their memory by themselves, with as many writers at a time as there are stripe files: each appends to one of
- * its own, and here is noted what it says. After the first failure nothing more is written.
+ * Has processes write their memory by themselves, with as many writers at a time as there are stripe files: each
+ * appends to one of its own, and here is noted what it says. After the first failure nothing more is written.
  */
 final class SelfWriter implements Closeable {
     private final WriterOptions options;
@@ -31,7 +31,8 @@ final class SelfWriter implements Closeable {
         }
         AtomicInteger number = new AtomicInteger();
         threads = Executors.newFixedThreadPool(stripes.size(),
-                task -> outcome.thread("udckpt-self-" + node + "-" + number.getAndIncrement(), options.courtesy(), task));
+                task -> outcome.thread("udckpt-self-" + node + "-" + number.getAndIncrement(), options.courtesy(),
+                        task));
     }
 
     /** How many writers each of so many processes should have. */
@@ -42,7 +43,8 @@ final class SelfWriter implements Closeable {
     /** Whether a source is written by itself from now on. */
     boolean takes(SelfWritingSource source, int writers) {
         List<Integer> files = stripes.stream().map(stripe -> stripe.output().descriptor()).toList();
-        return !files.contains(-1) && source.ready(files, stripes.getFirst().output().direct(), options.courtesy().background(), writers);
+        return !files.contains(-1)
+                && source.ready(files, stripes.getFirst().output().direct(), options.courtesy().background(), writers);
     }
 
     /** Queues a process that {@link #takes} said yes to; its result also fails with any other process's failure. */
@@ -87,7 +89,7 @@ final class SelfWriter implements Closeable {
     /** Stops everything; unfinished processes fail. */
     @Override
     public void close() {
-        outcome.fail(new CancellationException("the checkpoint was given up"));
+        outcome.fail(new CancellationException("the checkpoint was abandoned"));
         outcome.await();
         threads.close();
     }

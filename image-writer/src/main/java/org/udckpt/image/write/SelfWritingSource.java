@@ -12,10 +12,11 @@ public interface SelfWritingSource extends PageSource {
     /**
      * Called once, before anything else.
      *
-     * @param files      descriptors of stripe files, each to be opened once more ({@link org.udckpt.linux.Files#reopen}): by their names they may be others by now
-     * @param direct     they must be written past the page cache
+     * @param files descriptors of stripe files, each to be opened once more ({@link org.udckpt.linux.Files#reopen}): by
+     *     their names they may be others by now
+     * @param direct they must be written past the page cache
      * @param background the writing is to take only what nobody else wants
-     * @param writers    how many it is to have
+     * @param writers how many it is to have
      * @return whether it can; if not, it is read
      */
     boolean ready(List<Integer> files, boolean direct, boolean background, int writers);
@@ -34,7 +35,8 @@ public interface SelfWritingSource extends PageSource {
     /**
      * Appends the bytes of the runs, one after the other; parameters as in {@link #look}.
      *
-     * @return XXH3 (64 bits, no seed) of the bytes; 0 where a tag is asked for; nothing of use where nothing was appended
+     * @return XXH3 (64 bits, no seed) of the bytes; 0 where a tag is asked for; nothing of use where nothing was
+     *     appended
      * @throws IOException with the system's text for what went wrong
      */
     long append(int writer, long[] runs, int count, AppendOrder order) throws IOException;

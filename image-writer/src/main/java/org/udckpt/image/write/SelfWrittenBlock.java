@@ -88,7 +88,8 @@ final class SelfWrittenBlock {
         BlockTags tags = memory.tags();
         byte[] digest = memory.form().integrity() == Manifest.Integrity.SHA256 ? new byte[Checksum.DIGEST_BYTES] : null;
         long roomFrom = stripe.room();
-        return new AppendOrder(file, at, roomFrom, stripe.roomFor(length), digest, tags == null ? null : tags.key(), tags == null ? null : tags.nextSeal(), unlessZeros);
+        return new AppendOrder(file, at, roomFrom, stripe.roomFor(length), digest, tags == null ? null : tags.key(),
+                tags == null ? null : tags.nextSeal(), unlessZeros);
     }
 
     private long carryOut(AppendOrder order) throws IOException {
@@ -101,7 +102,8 @@ final class SelfWrittenBlock {
 
     /** The new block's number. */
     private int note(AppendOrder order, long stored, long hash) {
-        return stripe.log().add(new Block(stripe.number(), order.offset(), (int) stored, (int) stored, Codec.RAW, order.key() == null ? hash : 0, order.digest(), order.seal()));
+        return stripe.log().add(new Block(stripe.number(), order.offset(), (int) stored, (int) stored, Codec.RAW,
+                order.key() == null ? hash : 0, order.digest(), order.seal()));
     }
 
     private void describe(int block) {

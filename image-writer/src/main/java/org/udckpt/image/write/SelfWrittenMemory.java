@@ -32,7 +32,8 @@ final class SelfWrittenMemory {
      * @param previous what older checkpoints have of it; null: nothing
      * @param writers  that the source has
      */
-    SelfWrittenMemory(int process, List<Range> ranges, SelfWritingSource source, ImageForm form, BlockTags tags, ProcessPages previous, int writers) {
+    SelfWrittenMemory(int process, List<Range> ranges, SelfWritingSource source, ImageForm form, BlockTags tags,
+            ProcessPages previous, int writers) {
         this.process = process;
         this.bytes = ranges.stream().mapToLong(Range::length).sum();
         this.cursor = new RangeCursor(ranges);
@@ -94,7 +95,8 @@ final class SelfWrittenMemory {
         if (failure != null) {
             result.completeExceptionally(failure);
         } else if (others == 0) {
-            result.complete(new MemoryResult(process, bytes, zeroBytes.sum(), sameBytes.sum(), storedBytes.sum(), System.nanoTime() - begin));
+            result.complete(new MemoryResult(process, bytes, zeroBytes.sum(), sameBytes.sum(), storedBytes.sum(),
+                    System.nanoTime() - begin));
         }
     }
 }

@@ -36,7 +36,7 @@ final class Slot {
      *
      * @param bytes of {@code codec}; the rest up to a whole page is zeros
      */
-    record Packed(int bytes, Codec codec, long checksum, byte[] digest, byte[] seal) { }
+    record Packed(int bytes, Codec codec, long checksum, byte[] digest, byte[] seal) {}
 
     Slot(PageBuffers buffers) {
         this.buffers = buffers;
@@ -129,7 +129,8 @@ final class Slot {
     /** Adds the rows of this slot; the block begins at {@code offset} of the stripe file. */
     void describe(int stripe, long offset, StripeLog log) {
         int number = packed == null ? -1
-                : log.add(new Block(stripe, offset, length, packed.bytes(), packed.codec(), packed.checksum(), packed.digest(), packed.seal()));
+                : log.add(new Block(stripe, offset, length, packed.bytes(), packed.codec(), packed.checksum(),
+                        packed.digest(), packed.seal()));
         runs.describe(job.process(), addresses, number, hashes, log);
     }
 

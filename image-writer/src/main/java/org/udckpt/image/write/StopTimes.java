@@ -4,7 +4,9 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** How long the application stood still, over the ranks, in nanoseconds; phases of the whole job count for each rank. */
+/**
+ * How long the application stood still, over the ranks, in nanoseconds; phases of the whole job count for each rank.
+ */
 public record StopTimes(long max, long median) {
     public static StopTimes of(List<PhaseTime> phases) {
         return ofStops(ofRanks(phases));

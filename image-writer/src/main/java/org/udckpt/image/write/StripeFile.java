@@ -96,7 +96,10 @@ final class StripeFile implements Closeable {
         return room;
     }
 
-    /** Up to where it is to have huge pages when {@code bytes} more are appended; {@link #room} as before, where nothing is to be asked for. */
+    /**
+     * Up to where it is to have huge pages when {@code bytes} more are appended; {@link #room} as before, where nothing
+     * is to be asked for.
+     */
     long roomFor(long bytes) {
         if (output.smallPages() && length + bytes > room) {
             room += (length + bytes - room + ROOM - 1) / ROOM * ROOM;
@@ -131,7 +134,8 @@ final class StripeFile implements Closeable {
         ByteBuffer encoded = ByteBuffer.allocate(latency.getNeededByteBufferCapacity());
         int size = latency.encodeIntoCompressedByteBuffer(encoded);
         return new WriteLatency(number, output.direct(), latency.getTotalCount(), latency.getValueAtPercentile(50),
-                latency.getValueAtPercentile(99), latency.getMaxValue(), java.util.Arrays.copyOf(encoded.array(), size));
+                latency.getValueAtPercentile(99), latency.getMaxValue(),
+                java.util.Arrays.copyOf(encoded.array(), size));
     }
 
     @Override

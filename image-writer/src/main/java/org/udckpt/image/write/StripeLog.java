@@ -56,7 +56,8 @@ final class StripeLog {
 
     /** By process and address, those that go on in memory and in their block joined. */
     static List<HashedChunk> sorted(List<HashedChunk> all) {
-        all.sort(Comparator.comparingInt((HashedChunk one) -> one.chunk().process()).thenComparingLong(one -> one.chunk().address()));
+        all.sort(Comparator.comparingInt((HashedChunk one) -> one.chunk().process())
+                .thenComparingLong(one -> one.chunk().address()));
         return joined(all);
     }
 

@@ -8,7 +8,8 @@ import java.util.Objects;
  * @param direct    whether the writes went past the page cache; the file system decides
  * @param histogram an HdrHistogram in its compressed V2 encoding ({@code Histogram.decodeFromCompressedByteBuffer})
  */
-public record WriteLatency(int stripe, boolean direct, long writes, long median, long percentile99, long max, byte[] histogram) {
+public record WriteLatency(int stripe, boolean direct, long writes, long median, long percentile99, long max,
+        byte[] histogram) {
     public WriteLatency {
         Objects.requireNonNull(histogram, "no histogram");
     }

@@ -15,7 +15,7 @@ public final class WriteMeter {
      * @param done     of them those that are in stripe files or need not be
      * @param stored   bytes in stripe files, packed
      */
-    public record Reading(long expected, long done, long stored) { }
+    public record Reading(long expected, long done, long stored) {}
 
     void expect(long bytes) {
         expected.add(bytes);

@@ -7,7 +7,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.udckpt.image.storage.Courtesy;
 
-/** What becomes of a node's memory, in whichever way its processes are written: the first failure is that of all. Thread-safe. */
+/**
+ * What becomes of a node's memory, in whichever way its processes are written: the first failure is that of all.
+ * Thread-safe.
+ */
 final class WriteOutcome {
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final List<CompletableFuture<MemoryResult>> results = new ArrayList<>();
@@ -43,7 +46,10 @@ final class WriteOutcome {
         }
     }
 
-    /** A thread, not started, that begins as {@code courtesy} asks; if it may not, that is a failure, and it goes on: others wait for it. */
+    /**
+     * A thread, not started, that begins as {@code courtesy} asks; if it may not, that is a failure, and it goes on:
+     * others wait for it.
+     */
     Thread thread(String name, Courtesy courtesy, Runnable task) {
         return Thread.ofPlatform().daemon().name(name).unstarted(() -> {
             try {

@@ -35,7 +35,8 @@ record WriteTarget(Path directory, long id, StorageIo.Session storage, ImageCiph
     Manifest.FileEntry table(String file, byte[] plain) throws IOException {
         byte[] content = cipher == null ? plain : cipher.sealTable(plain);
         SmallFiles.write(storage, directory.resolve(tableName(file)), content);
-        return Manifest.FileEntry.table(tableName(file), content.length, HexFormat.of().formatHex(ImageKey.sha256(content)));
+        return Manifest.FileEntry.table(tableName(file), content.length,
+                HexFormat.of().formatHex(ImageKey.sha256(content)));
     }
 
     /** What the file of a table is called in this checkpoint. */

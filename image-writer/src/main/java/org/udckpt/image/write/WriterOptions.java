@@ -9,20 +9,21 @@ import org.udckpt.image.storage.StorageIo;
 /**
  * How checkpoints are written.
  *
- * @param key         seals the manifest, and encrypts where it has a secret for that
- * @param storage     the file system
- * @param form        in which memory is stored
- * @param stripes     stripe files per node for what is read, 1 to 64, each with a writing thread; at least as many, and up to 8, for
- *                    processes that write themselves
- * @param readers     processes of a node that are read at once
- * @param workers     threads that look for zero pages, compress, encrypt and compute checksums
+ * @param key seals the manifest, and encrypts where it has a secret for that
+ * @param storage the file system
+ * @param form in which memory is stored
+ * @param stripes stripe files per node for what is read, 1 to 64, each with a writing thread; at least as many, and up
+ *     to 8, for processes that write themselves
+ * @param readers processes of a node that are read at once
+ * @param workers threads that look for zero pages, compress, encrypt and compute checksums
  * @param bufferBytes memory for pages in flight per node, at least 4 MiB
- * @param direct      write stripe files past the page cache where the file system takes it
- * @param courtesy    what the writing leaves to the job
- * @param meter       counts while a checkpoint is written; each has its own
+ * @param direct write stripe files past the page cache where the file system takes it
+ * @param courtesy what the writing leaves to the job
+ * @param meter counts while a checkpoint is written; each has its own
  */
-public record WriterOptions(ImageKey key, StorageIo storage, ImageForm form, int stripes, int readers, int workers, long bufferBytes,
-                            boolean direct, Courtesy courtesy, WriteMeter meter) {
+public record WriterOptions(ImageKey key, StorageIo storage, ImageForm form, int stripes, int readers, int workers,
+        long bufferBytes,
+        boolean direct, Courtesy courtesy, WriteMeter meter) {
     public WriterOptions {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(storage, "storage");
@@ -30,14 +31,16 @@ public record WriterOptions(ImageKey key, StorageIo storage, ImageForm form, int
         Objects.requireNonNull(courtesy, "courtesy");
         Objects.requireNonNull(meter, "meter");
         if (stripes < 1 || stripes > 64 || readers < 1 || workers < 1 || bufferBytes < 4 << 20) {
-            throw new IllegalArgumentException("stripes 1 to 64, readers and workers at least 1, buffer at least 4 MiB");
+            throw new IllegalArgumentException(
+                    "stripes 1 to 64, readers and workers at least 1, buffer at least 4 MiB");
         }
     }
 
     /** Two stripes, up to 4 readers and workers each, 256 MiB of buffers, the plain form, O_DIRECT. */
     public static WriterOptions of(ImageKey key) {
         int threads = Math.clamp(Runtime.getRuntime().availableProcessors(), 1, 4);
-        return new WriterOptions(key, LocalStorage.INSTANCE, ImageForm.PLAIN, 2, threads, threads, 256L << 20, true, Courtesy.NONE, new WriteMeter());
+        return new WriterOptions(key, LocalStorage.INSTANCE, ImageForm.PLAIN, 2, threads, threads, 256L << 20, true,
+                Courtesy.NONE, new WriteMeter());
     }
 
     public WriterOptions withStorage(StorageIo other) {

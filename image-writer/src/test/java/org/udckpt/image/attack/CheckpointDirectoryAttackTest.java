@@ -30,8 +30,8 @@ import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.write.FakeProcess;
 
 /**
- * A stranger who can write to the directory of checkpoints, as in a group's that was allowed by {@code --shared-dir}, exchanges names there in the moments in
- * which its owner, root or another user, works there.
+ * A stranger who can write to the directory of checkpoints, as in a group's that was allowed by {@code --shared-dir},
+ * exchanges names there in the moments in which its owner, root or another user, works there.
  */
 @Timeout(value = 15, unit = java.util.concurrent.TimeUnit.MINUTES)
 class CheckpointDirectoryAttackTest {
@@ -101,7 +101,8 @@ class CheckpointDirectoryAttackTest {
     }
 
     private Attacker swaps(Path name, Path other) throws IOException {
-        return Attacker.start(program("swap_names").toString(), "" + SECONDS, name.toString(), other.toString(), shared.toString());
+        return Attacker.start(program("swap_names").toString(), "" + SECONDS, name.toString(), other.toString(),
+                shared.toString());
     }
 
     /** A directory of the victim's, or a file, that nobody may touch. */
@@ -116,7 +117,8 @@ class CheckpointDirectoryAttackTest {
 
     private static boolean isWhole(Path precious) throws IOException {
         for (String name : List.of("diary", "node-0000.stripe-00", "writer")) {
-            if (Files.notExists(precious.resolve(name)) || !Files.readString(precious.resolve(name)).equals("precious")) {
+            if (Files.notExists(precious.resolve(name))
+                    || !Files.readString(precious.resolve(name)).equals("precious")) {
                 return false;
             }
         }
@@ -158,7 +160,10 @@ class CheckpointDirectoryAttackTest {
         }
     }
 
-    /** The stranger's directory takes the place of the checkpoint between two opens of one file: the memory of the job would go to him. */
+    /**
+     * The stranger's directory takes the place of the checkpoint between two opens of one file: the memory of the job
+     * would go to him.
+     */
     @ParameterizedTest
     @ValueSource(ints = {0, OWNER})
     void aDirectoryInThePlaceOfACheckpointThatIsWritten(int victim) throws Exception {
@@ -170,7 +175,8 @@ class CheckpointDirectoryAttackTest {
             Files.createDirectory(shared);
             mode(shared, EVERYBODY);
             Files.createDirectory(evil);
-            for (String name : List.of("node-0000.stripe-00", "node-0000.stripe-01", "node-0000.chunks.arrow", "manifest.new", "writer")) {
+            for (String name : List.of("node-0000.stripe-00", "node-0000.stripe-01", "node-0000.chunks.arrow",
+                    "manifest.new", "writer")) {
                 if (number % 2 == 0 || !name.equals("writer")) {
                     Files.createFile(evil.resolve(name));
                     own(evil.resolve(name), OrdinaryUser.STRANGER.uid());
@@ -206,7 +212,8 @@ class CheckpointDirectoryAttackTest {
                 if ((long) Files.getAttribute(entry, "unix:ino", LinkOption.NOFOLLOW_LINKS) == inode) {
                     try (var files = Files.list(entry)) {
                         for (Path file : files.toList()) {
-                            if (Files.size(file) > 0 || (int) Files.getAttribute(file, "unix:uid") != OrdinaryUser.STRANGER.uid()) {
+                            if (Files.size(file) > 0
+                                    || (int) Files.getAttribute(file, "unix:uid") != OrdinaryUser.STRANGER.uid()) {
                                 return true;
                             }
                         }
@@ -217,7 +224,9 @@ class CheckpointDirectoryAttackTest {
         return false;
     }
 
-    /** The mark of a checkpoint that lies in the stranger's directory is a link by the time at which it is opened again. */
+    /**
+     * The mark of a checkpoint that lies in the stranger's directory is a link by the time at which it is opened again.
+     */
     @ParameterizedTest
     @ValueSource(ints = {0, OWNER})
     void aLinkInThePlaceOfTheVerifiedMark(int victim) throws Exception {
@@ -228,7 +237,8 @@ class CheckpointDirectoryAttackTest {
         own(checkpoint, OrdinaryUser.STRANGER.uid());
         mode(checkpoint, EVERYBODY);
         mode(checkpoint.resolve("manifest"), 0644);
-        try (Attacker attacker = Attacker.start(program("link_into").toString(), "" + SECONDS, checkpoint.toString(), "verified", precious.resolve("diary").toString())) {
+        try (Attacker attacker = Attacker.start(program("link_into").toString(), "" + SECONDS, checkpoint.toString(),
+                "verified", precious.resolve("diary").toString())) {
             Tries.noneWins("a link in the place of the verified mark, uid " + victim, _ -> {
                 AsUser.call(victim, () -> {
                     try {
@@ -271,7 +281,9 @@ class CheckpointDirectoryAttackTest {
                     }
                 });
                 if (first) {
-                    assertTrue(outcome.contains("lock file " + shared.resolve("lock") + " belongs to user " + OrdinaryUser.STRANGER.uid()), outcome);
+                    assertTrue(outcome.contains(
+                            "lock file " + shared.resolve("lock") + " belongs to user " + OrdinaryUser.STRANGER.uid()),
+                            outcome);
                 } else {
                     assertEquals("", outcome);
                 }
@@ -280,7 +292,10 @@ class CheckpointDirectoryAttackTest {
         });
     }
 
-    /** In a directory like /tmp he can take names, but no name of others; what he makes there is passed by or named, and leads nowhere. */
+    /**
+     * In a directory like /tmp he can take names, but no name of others; what he makes there is passed by or named, and
+     * leads nowhere.
+     */
     @ParameterizedTest
     @ValueSource(ints = {0, OWNER})
     void linksInAStickyDirectory(int victim) throws Exception {
@@ -292,7 +307,8 @@ class CheckpointDirectoryAttackTest {
             Files.createDirectory(shared);
             mode(shared, STICKY);
             String name = List.of("sequence.new", "sequence", "ckpt-0001", "ckpt-0002", "lock").get(number % 5);
-            own(Files.createSymbolicLink(shared.resolve(name), name.startsWith("ckpt") ? precious : precious.resolve("diary")), OrdinaryUser.STRANGER.uid());
+            own(Files.createSymbolicLink(shared.resolve(name),
+                    name.startsWith("ckpt") ? precious : precious.resolve("diary")), OrdinaryUser.STRANGER.uid());
             AsUser.call(victim, () -> {
                 clean();
                 return write(processes, written);
@@ -314,10 +330,11 @@ class CheckpointDirectoryAttackTest {
         AsUser.call(victim, () -> Images.write(shared, Images.options(), Images.processes(new Random(6), 2)));
         int[] read = {0};
         // Without a pause: to read a file is no event in the directory above its own.
-        try (Attacker attacker = Attacker.start(program("swap_names").toString(), "" + SECONDS, shared.resolve("ckpt-0001").toString(), other.toString())) {
+        try (Attacker attacker = Attacker.start(program("swap_names").toString(), "" + SECONDS,
+                shared.resolve("ckpt-0001").toString(), other.toString())) {
             Tries.noneWins("a checkpoint is exchanged while it is read, uid " + victim, _ -> AsUser.call(victim, () -> {
                 try (CheckpointReader reader = CheckpointReader.open(shared.resolve("ckpt-0001"), Images.KEY)) {
-                    reader.verify((_, _) -> { });
+                    reader.verify((_, _) -> {});
                     read[0]++;
                     return false;
                 } catch (IOException e) {

@@ -20,7 +20,7 @@ class HashesTest {
         Hashes java = new JavaHashes();
         Random random = new Random(Images.seed("HashesTest"));
         try (Arena arena = Arena.ofConfined()) {
-            for (int pages : new int[] {1, 2, 7, 255, 256}) {
+            for (int pages : new int[]{1, 2, 7, 255, 256}) {
                 byte[] content = new byte[pages * Range.PAGE];
                 random.nextBytes(content);
                 MemorySegment bytes = arena.allocate(content.length).copyFrom(MemorySegment.ofArray(content));

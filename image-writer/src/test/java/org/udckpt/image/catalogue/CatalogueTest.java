@@ -68,7 +68,7 @@ class CatalogueTest {
             assertEquals(1, catalogue().newestComplete().orElseThrow().id());
         }
         assertEquals(List.of("1 COMPLETE", "2 CORRUPT"), states());
-        assertTrue(catalogue().list().get(1).problem().getMessage().contains("node-0000.stripe-00: not there"));
+        assertTrue(catalogue().list().get(1).problem().getMessage().contains("node-0000.stripe-00: missing"));
     }
 
     /** There is no number after the last that a directory's name may have; nothing is made then. */
@@ -97,12 +97,14 @@ class CatalogueTest {
     @Test
     void pipesInThePlaceOfFilesAreRefusedByName() throws Exception {
         write();
-        for (String name : List.of(ImageNames.LOCK, ImageNames.SEQUENCE, "ckpt-0001/manifest", "ckpt-0001/node-0000.chunks.arrow", "ckpt-0001/node-0000.stripe-00")) {
+        for (String name : List.of(ImageNames.LOCK, ImageNames.SEQUENCE, "ckpt-0001/manifest",
+                "ckpt-0001/node-0000.chunks.arrow", "ckpt-0001/node-0000.stripe-00")) {
             Path file = parent().resolve(name);
             Path aside = Files.move(file, temp.resolve("aside"));
             assertEquals(0, new ProcessBuilder("mkfifo", file.toString()).start().waitFor());
-            ImageError error = assertTimeoutPreemptively(Duration.ofSeconds(30), () -> name.startsWith("ckpt") ? catalogue().list().getFirst().problem()
-                    : assertThrows(ImageError.Corrupt.class, this::write));
+            ImageError error = assertTimeoutPreemptively(Duration.ofSeconds(30),
+                    () -> name.startsWith("ckpt") ? catalogue().list().getFirst().problem()
+                            : assertThrows(ImageError.Corrupt.class, this::write));
             assertTrue(error.getMessage().startsWith(file + ": not a regular file"), error.getMessage());
             Files.move(aside, file, StandardCopyOption.REPLACE_EXISTING);
         }
@@ -115,7 +117,8 @@ class CatalogueTest {
         Path writer = parent().resolve("ckpt-0001/writer");
         Files.delete(writer);
         assertEquals(0, new ProcessBuilder("mkfifo", writer.toString()).start().waitFor());
-        ImageError error = assertTimeoutPreemptively(Duration.ofSeconds(30), () -> catalogue().list().getFirst().problem());
+        ImageError error =
+                assertTimeoutPreemptively(Duration.ofSeconds(30), () -> catalogue().list().getFirst().problem());
         assertTrue(error.getMessage().contains("writer: not a regular file"), error.getMessage());
     }
 
@@ -168,7 +171,8 @@ class CatalogueTest {
         }));
         long begin = System.nanoTime();
         List<Catalogue.Entry> list = watched.list();
-        System.out.printf("%d checkpoints of a chain listed in %.1f ms, %d files opened%n", length, (System.nanoTime() - begin) / 1e6, opened.size());
+        System.out.printf("%d checkpoints of a chain listed in %.1f ms, %d files opened%n", length,
+                (System.nanoTime() - begin) / 1e6, opened.size());
         assertEquals(length, list.stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE).count());
         assertTrue(list.getLast().manifest().bases().size() > 1, list.getLast().manifest().bases().toString());
         assertEquals(new HashSet<>(opened).size(), opened.size(), "files were read twice");
@@ -242,7 +246,8 @@ class CatalogueTest {
     void aWriterOnAnotherMachineIsLeftAlone() throws Exception {
         Path directory = parent().resolve("ckpt-0001");
         Files.createDirectories(directory);
-        Files.write(directory.resolve(ImageNames.WRITER), new WriterLease("elsewhere", "another-boot", "pid:[1]", 1, 1).encode());
+        Files.write(directory.resolve(ImageNames.WRITER),
+                new WriterLease("elsewhere", "another-boot", "pid:[1]", 1, 1).encode());
         assertTrue(catalogue().list().getFirst().inProgress());
         assertEquals(List.of(), catalogue().clean());
     }
@@ -275,6 +280,7 @@ class CatalogueTest {
             }
         }
         assertEquals(17, new HashSet<>(ids).size(), ids.toString());
-        assertEquals(17, catalogue().list().stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE).count());
+        assertEquals(17,
+                catalogue().list().stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE).count());
     }
 }

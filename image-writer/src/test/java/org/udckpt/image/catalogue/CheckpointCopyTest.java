@@ -55,7 +55,7 @@ class CheckpointCopyTest {
     private void assertWhole(Path checkpoint) throws IOException {
         Images.assertHolds(checkpoint, processes);
         try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.KEY)) {
-            reader.verify((_, _) -> { });
+            reader.verify((_, _) -> {});
         }
     }
 
@@ -69,8 +69,11 @@ class CheckpointCopyTest {
         });
         assertEquals(last[1], last[0]);
         assertWhole(slow.resolve("ckpt-0002"));
-        assertArrayEquals(Files.readAllBytes(source.resolve("manifest")), Files.readAllBytes(slow.resolve("ckpt-0002/manifest")));
-        copy(LocalStorage.INSTANCE).run((_, _) -> { throw new AssertionError("it is there already"); });
+        assertArrayEquals(Files.readAllBytes(source.resolve("manifest")),
+                Files.readAllBytes(slow.resolve("ckpt-0002/manifest")));
+        copy(LocalStorage.INSTANCE).run((_, _) -> {
+            throw new AssertionError("it is there already");
+        });
         assertEquals(2, new Catalogue(slow, Images.KEY).latest());
         assertEquals(3, Images.write(slow, Images.options(), processes).id(), "its number is not given out again");
     }
@@ -88,8 +91,9 @@ class CheckpointCopyTest {
     void anotherCheckpointOfTheNumberStays() throws Exception {
         Images.write(slow, Images.options(), List.of());
         Images.write(slow, Images.options(), List.of());
-        String message = assertThrows(ImageError.Corrupt.class, () -> copy(LocalStorage.INSTANCE).run((_, _) -> { })).getMessage();
-        assertTrue(message.contains("another checkpoint of this number"), message);
+        String message = assertThrows(ImageError.Corrupt.class, () -> copy(LocalStorage.INSTANCE).run((_, _) -> {}))
+                .getMessage();
+        assertTrue(message.contains("another checkpoint with this number"), message);
         assertEquals(2, new Catalogue(slow, Images.KEY).list().size());
         assertThrows(ImageError.Corrupt.class, () -> tiers().list());
     }
@@ -98,11 +102,11 @@ class CheckpointCopyTest {
     void whatIsDamagedIsNotCopied() throws Exception {
         for (String name : List.of("node-0000.stripe-00", "node-0000.chunks.arrow", "job.job.arrow")) {
             flip(source.resolve(name));
-            assertThrows(ImageError.Corrupt.class, () -> copy(LocalStorage.INSTANCE).run((_, _) -> { }), name);
+            assertThrows(ImageError.Corrupt.class, () -> copy(LocalStorage.INSTANCE).run((_, _) -> {}), name);
             assertEquals(List.of(), new Catalogue(slow, Images.KEY).list(), name);
             flip(source.resolve(name));
         }
-        copy(LocalStorage.INSTANCE).run((_, _) -> { });
+        copy(LocalStorage.INSTANCE).run((_, _) -> {});
         assertWhole(slow.resolve("ckpt-0002"));
     }
 
@@ -117,19 +121,22 @@ class CheckpointCopyTest {
 
     @Test
     void aCopyCanBeGivenUp() throws Exception {
-        for (int asks : new int[] {1, 3, 6}) {
+        for (int asks : new int[]{1, 3, 6}) {
             int[] left = {asks};
             CheckpointCopy copy = new CheckpointCopy(source, slow, Images.KEY, RateLimit.NONE, () -> left[0]-- <= 0);
-            assertThrows(CancellationException.class, () -> copy.run((_, _) -> { }));
+            assertThrows(CancellationException.class, () -> copy.run((_, _) -> {}));
             assertEquals(List.of(), new Catalogue(slow, Images.KEY).list());
         }
     }
 
-    /** Every call fails once, tears once, and is once the last before a crash: the source is unhurt, the copy whole or not there. */
+    /**
+     * Every call fails once, tears once, and is once the last before a crash: the source is unhurt, the copy whole or
+     * not there.
+     */
     @Test
     void everyCallMayFail() throws Exception {
         FaultyStorage clean = new FaultyStorage(null, FaultyStorage.Fault.FAIL, 0);
-        copy(clean).run((_, _) -> { });
+        copy(clean).run((_, _) -> {});
         Set<String> calls = new HashSet<>();
         long seed = Images.seed("CheckpointCopyTest.faults");
         for (FaultyStorage.Fault fault : FaultyStorage.Fault.values()) {
@@ -142,9 +149,11 @@ class CheckpointCopyTest {
                 boolean failed = fails(io);
                 assertTrue(io.hit(), site.toString());
                 calls.add(site.call());
-                List<Catalogue.Entry> found = Files.isDirectory(slow) ? new Catalogue(slow, Images.KEY).list() : List.of();
+                List<Catalogue.Entry> found =
+                        Files.isDirectory(slow) ? new Catalogue(slow, Images.KEY).list() : List.of();
                 boolean whole = found.stream().anyMatch(entry -> entry.state() == Catalogue.State.COMPLETE);
-                assertFalse(found.stream().anyMatch(entry -> entry.state() == Catalogue.State.CORRUPT), fault + " at " + site + ": " + found);
+                assertFalse(found.stream().anyMatch(entry -> entry.state() == Catalogue.State.CORRUPT),
+                        fault + " at " + site + ": " + found);
                 if (whole) {
                     assertWhole(slow.resolve("ckpt-0002"));
                 } else {
@@ -153,13 +162,14 @@ class CheckpointCopyTest {
                 assertWhole(source);
             }
         }
-        assertTrue(calls.containsAll(Set.of("append to node-0000.stripe-00", "sync node-0000.stripe-01", "rename manifest", "sync directory slow", "sync manifest.new",
+        assertTrue(calls.containsAll(Set.of("append to node-0000.stripe-00", "sync node-0000.stripe-01",
+                "rename manifest", "sync directory slow", "sync manifest.new",
                 "open node-0000.chunks.arrow", "lock lock")), calls.toString());
     }
 
     private boolean fails(StorageIo io) {
         try {
-            copy(io).run((_, _) -> { });
+            copy(io).run((_, _) -> {});
             return false;
         } catch (IOException e) {
             return true;
@@ -177,21 +187,24 @@ class CheckpointCopyTest {
     }
 
     private TieredCatalogue tiers() {
-        return new TieredCatalogue(List.of(new Tier.Directory("fast", fast), new Tier.Directory("slow", slow)), Images.KEY);
+        return new TieredCatalogue(List.of(new Tier.Directory("fast", fast), new Tier.Directory("slow", slow)),
+                Images.KEY);
     }
 
     @Test
     void theCatalogueKnowsWhereEachIs() throws Exception {
         Tier inFast = new Tier.Directory("fast", fast);
         Tier inSlow = new Tier.Directory("slow", slow);
-        assertEquals(List.of(1L, 2L), tiers().list().entries().stream().map(TieredCatalogue.Entry::id).toList(), "slow is not there yet");
-        copy(LocalStorage.INSTANCE).run((_, _) -> { });
+        assertEquals(List.of(1L, 2L), tiers().list().entries().stream().map(TieredCatalogue.Entry::id).toList(),
+                "slow is not there yet");
+        copy(LocalStorage.INSTANCE).run((_, _) -> {});
         TieredCatalogue.Listing listing = tiers().list();
         assertTrue(listing.entries().get(1).completeIn(inFast) && listing.entries().get(1).completeIn(inSlow));
         assertFalse(listing.entries().getFirst().completeIn(inSlow));
         assertEquals(fast.resolve("ckpt-0002"), listing.newestComplete().orElseThrow().best().entry().directory());
         removeTree(fast);
-        assertEquals(slow.resolve("ckpt-0002"), tiers().list().newestComplete().orElseThrow().best().entry().directory());
+        assertEquals(slow.resolve("ckpt-0002"),
+                tiers().list().newestComplete().orElseThrow().best().entry().directory());
         Files.writeString(fast, "not a directory");
         TieredCatalogue.Listing broken = tiers().list();
         assertEquals(Set.of(inFast), broken.unreadable().keySet());

@@ -81,7 +81,8 @@ class HostPartsTest {
     }
 
     private byte[] part(int node, byte[] order) throws IOException {
-        try (PartWriter part = PartWriter.open(PartOrder.decode(order), parts(node), node, "host" + node, options, pages[node])) {
+        try (PartWriter part =
+                PartWriter.open(PartOrder.decode(order), parts(node), node, "host" + node, options, pages[node])) {
             assertEquals(parts(node).part(node, PartOrder.decode(order).checkpoint()), part.directory());
             for (FakeProcess process : processes.get(node)) {
                 part.node().memory(process.id, process.ranges(), process);
@@ -102,12 +103,12 @@ class HostPartsTest {
     }
 
     private void copy(Path checkpoint, StorageIo io) throws IOException {
-        new CheckpointCopy(checkpoint, slow, Images.KEY, RateLimit.NONE, () -> false, io).run((_, _) -> { }, hosts(io));
+        new CheckpointCopy(checkpoint, slow, Images.KEY, RateLimit.NONE, () -> false, io).run((_, _) -> {}, hosts(io));
     }
 
     private void assertWhole(Path checkpoint) throws IOException {
         try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.KEY)) {
-            reader.verify((_, _) -> { });
+            reader.verify((_, _) -> {});
             for (int node = 0; node < NODES; node++) {
                 for (FakeProcess process : processes.get(node)) {
                     process.assertEqualTo(reader.memory(node, process.id));
@@ -127,14 +128,17 @@ class HostPartsTest {
         Catalogue.Entry entry = newest(lead);
         assertTrue(entry.state() == Catalogue.State.COMPLETE && entry.onHosts(), entry.toString());
         assertEquals(new HostParts(Path.of("/ssd/job")), HostParts.of(checkpoint, LocalStorage.INSTANCE).orElseThrow());
-        String alone = assertThrows(ImageError.Missing.class, () -> new CheckpointCopy(checkpoint, slow, Images.KEY, RateLimit.NONE, () -> false).run((_, _) -> { })).getMessage();
+        String alone = assertThrows(ImageError.Missing.class,
+                () -> new CheckpointCopy(checkpoint, slow, Images.KEY, RateLimit.NONE, () -> false).run((_, _) -> {}))
+                .getMessage();
         assertTrue(alone.contains("/ssd/job"), alone);
         assertEquals(List.of(), new Catalogue(slow, Images.KEY).list(), "nothing is left of it");
         copy(checkpoint, LocalStorage.INSTANCE);
         assertFalse(newest(slow).onHosts());
         assertWhole(slow.resolve("ckpt-0001"));
         Tier inLead = new Tier.Directory("local", lead);
-        TieredCatalogue.Entry both = new TieredCatalogue(List.of(inLead, new Tier.Directory("slow", slow)), Images.KEY).list().entries().getFirst();
+        TieredCatalogue.Entry both = new TieredCatalogue(List.of(inLead, new Tier.Directory("slow", slow)), Images.KEY)
+                .list().entries().getFirst();
         assertTrue(both.completeIn(inLead));
         assertEquals(slow.resolve("ckpt-0001"), both.best().entry().directory(), "where it can be read");
     }
@@ -168,10 +172,12 @@ class HostPartsTest {
         byte[] changed = content.clone();
         changed[changed.length / 2] ^= 4;
         Files.write(stripe, changed);
-        String damaged = assertThrows(ImageError.Corrupt.class, () -> copy(checkpoint, LocalStorage.INSTANCE)).getMessage();
+        String damaged =
+                assertThrows(ImageError.Corrupt.class, () -> copy(checkpoint, LocalStorage.INSTANCE)).getMessage();
         assertTrue(damaged.contains("node-0001.stripe-00") && damaged.contains("host1"), damaged);
         Files.delete(stripe);
-        String lost = assertThrows(ImageError.Missing.class, () -> copy(checkpoint, LocalStorage.INSTANCE)).getMessage();
+        String lost =
+                assertThrows(ImageError.Missing.class, () -> copy(checkpoint, LocalStorage.INSTANCE)).getMessage();
         assertTrue(lost.contains(stripe.toString()) && lost.contains("this host does not have that part"), lost);
         assertEquals(List.of(), new Catalogue(slow, Images.KEY).list());
         Files.write(stripe, content);
@@ -188,9 +194,11 @@ class HostPartsTest {
         assertReads(2, false, true);
         Path own = parts(2).part(2, 1).resolve("node-0002.stripe-00");
         Files.write(own, new byte[content.length]);
-        try (CheckpointReader reader = CheckpointReader.openNode(slow.resolve("ckpt-0001"), Images.KEY, parts(2), 2, passedOver::add)) {
-            String said = assertThrows(ImageError.Corrupt.class, () -> reader.verifyNode(2, (_, _) -> { })).getMessage();
-            assertTrue(said.startsWith(own.toString()) && said.endsWith("; remove this file, and that in " + slow.resolve("ckpt-0001") + " is read"), said);
+        try (CheckpointReader reader =
+                CheckpointReader.openNode(slow.resolve("ckpt-0001"), Images.KEY, parts(2), 2, passedOver::add)) {
+            String said = assertThrows(ImageError.Corrupt.class, () -> reader.verifyNode(2, (_, _) -> {})).getMessage();
+            assertTrue(said.startsWith(own.toString()) && said.endsWith("; remove this file to read the copy in "
+                    + slow.resolve("ckpt-0001")), said);
         }
         Files.write(own, new byte[content.length - 1]); // not as long: not the same
         assertReads(2, false, false);
@@ -202,7 +210,8 @@ class HostPartsTest {
         try (CheckpointReader reader = CheckpointReader.openNode(slow.resolve("ckpt-0001"), Images.KEY, node)) {
             assertEquals(shared, verifies(reader, node));
         }
-        try (CheckpointReader reader = CheckpointReader.openNode(slow.resolve("ckpt-0001"), Images.KEY, parts(node), node, passedOver::add)) {
+        try (CheckpointReader reader =
+                CheckpointReader.openNode(slow.resolve("ckpt-0001"), Images.KEY, parts(node), node, passedOver::add)) {
             assertEquals(own, verifies(reader, node));
         }
     }
@@ -237,8 +246,10 @@ class HostPartsTest {
         Tier local = new Tier.Directory("local", before), both = new Tier.Directory("slow", slow);
         List<TieredCatalogue.Entry> listed = new TieredCatalogue(List.of(local, both), Images.KEY).list().entries();
         assertEquals(1, listed.size());
-        assertEquals(List.of(slow.resolve("ckpt-0001")), listed.getFirst().places().stream().map(place -> place.entry().directory()).toList());
-        assertEquals(List.of(abandoned), new TieredCatalogue(List.of(local), Images.KEY).list().entries().getFirst().places().stream().map(place -> place.entry().directory()).toList());
+        assertEquals(List.of(slow.resolve("ckpt-0001")),
+                listed.getFirst().places().stream().map(place -> place.entry().directory()).toList());
+        assertEquals(List.of(abandoned), new TieredCatalogue(List.of(local), Images.KEY).list().entries().getFirst()
+                .places().stream().map(place -> place.entry().directory()).toList());
         assertWhole(slow.resolve("ckpt-0001"));
     }
 
@@ -246,7 +257,7 @@ class HostPartsTest {
     @Test
     void whatAMovedUnitHasLeftGoes() throws Exception {
         HostParts parts = parts(0);
-        for (int node : new int[] {0, 3, 12345}) {
+        for (int node : new int[]{0, 3, 12345}) {
             for (long checkpoint = 1; checkpoint <= 3; checkpoint++) {
                 PartDirectory.make(parts, node, checkpoint, LocalStorage.INSTANCE);
             }
@@ -257,12 +268,13 @@ class HostPartsTest {
         assertEquals(Set.of("ckpt-0002", "ckpt-0003"), names(parts.ofNode(3)));
         PartDirectory.keepOfMoved(parts, Set.of(0), 3, Set.of(), LocalStorage.INSTANCE);
         assertEquals(Set.of("node-0000", "something else"), names(parts.directory()));
-        PartDirectory.keepOfMoved(new HostParts(temp.resolve("nowhere/job")), Set.of(0), 3, Set.of(), LocalStorage.INSTANCE);
+        PartDirectory.keepOfMoved(new HostParts(temp.resolve("nowhere/job")), Set.of(0), 3, Set.of(),
+                LocalStorage.INSTANCE);
     }
 
     private static boolean verifies(CheckpointReader reader, int node) throws IOException {
         try {
-            reader.verifyNode(node, (_, _) -> { });
+            reader.verifyNode(node, (_, _) -> {});
             return true;
         } catch (ImageError.Corrupt e) {
             return false;
@@ -277,7 +289,8 @@ class HostPartsTest {
         PartDirectory.make(parts(0), 0, 5, LocalStorage.INSTANCE); // under way
         assertEquals(List.of(1L, 3L), PartDirectory.keep(parts(0), 0, 4, Set.of(2L, 4L), LocalStorage.INSTANCE));
         assertEquals(Set.of("ckpt-0002", "ckpt-0004", "ckpt-0005"), names(parts(0).ofNode(0)));
-        assertEquals(List.of(), PartDirectory.keep(new HostParts(temp.resolve("nowhere/job")), 0, 4, Set.of(), LocalStorage.INSTANCE));
+        assertEquals(List.of(),
+                PartDirectory.keep(new HostParts(temp.resolve("nowhere/job")), 0, 4, Set.of(), LocalStorage.INSTANCE));
         PartDirectory.make(parts(0), 0, 5, LocalStorage.INSTANCE); // what a dead one left is no obstacle
     }
 
@@ -286,11 +299,13 @@ class HostPartsTest {
     void whatThePartsAreInHasToBeThere() throws Exception {
         try (CheckpointWriter writer = CheckpointWriter.create(lead, options)) {
             PartOrder order = writer.order(1, new HostParts(temp.resolve("disk/heat/job")));
-            String message = assertThrows(ImageError.Missing.class, () -> PartWriter.open(order, new HostParts(temp.resolve("disk/heat/job")), 0, "host0", options, null)).getMessage();
+            String message = assertThrows(ImageError.Missing.class, () -> PartWriter.open(order,
+                    new HostParts(temp.resolve("disk/heat/job")), 0, "host0", options, null)).getMessage();
             assertTrue(message.contains("host0") && message.contains(temp.resolve("disk/heat").toString()), message);
             assertFalse(Files.exists(temp.resolve("disk")));
             Files.createDirectory(temp.resolve("disk"));
-            PartWriter part = PartWriter.open(order, new HostParts(temp.resolve("disk/heat/job")), 0, "host0", options, null);
+            PartWriter part =
+                    PartWriter.open(order, new HostParts(temp.resolve("disk/heat/job")), 0, "host0", options, null);
             part.close();
             part.remove();
             assertEquals(Set.of(), names(temp.resolve("disk/heat/job/node-0000")));
@@ -301,10 +316,11 @@ class HostPartsTest {
     @Test
     void aCopyCanBeGivenUp() throws Exception {
         Path checkpoint = write();
-        for (int asks : new int[] {1, 3, 5}) {
+        for (int asks : new int[]{1, 3, 5}) {
             int[] left = {asks};
-            CheckpointCopy copy = new CheckpointCopy(checkpoint, slow, Images.KEY, RateLimit.NONE, () -> left[0]-- <= 0);
-            assertThrows(CancellationException.class, () -> copy.run((_, _) -> { }, hosts(LocalStorage.INSTANCE)));
+            CheckpointCopy copy =
+                    new CheckpointCopy(checkpoint, slow, Images.KEY, RateLimit.NONE, () -> left[0]-- <= 0);
+            assertThrows(CancellationException.class, () -> copy.run((_, _) -> {}, hosts(LocalStorage.INSTANCE)));
             assertEquals(List.of(), new Catalogue(slow, Images.KEY).list());
         }
     }
@@ -326,8 +342,10 @@ class HostPartsTest {
                 FaultyStorage io = new FaultyStorage(site, fault, seed);
                 boolean failed = fails(checkpoint, io);
                 calls.add(site.call());
-                List<Catalogue.Entry> found = Files.isDirectory(slow) ? new Catalogue(slow, Images.KEY).list() : List.of();
-                assertFalse(found.stream().anyMatch(entry -> entry.state() == Catalogue.State.CORRUPT), fault + " at " + site + ": " + found);
+                List<Catalogue.Entry> found =
+                        Files.isDirectory(slow) ? new Catalogue(slow, Images.KEY).list() : List.of();
+                assertFalse(found.stream().anyMatch(entry -> entry.state() == Catalogue.State.CORRUPT),
+                        fault + " at " + site + ": " + found);
                 if (found.stream().anyMatch(entry -> entry.state() == Catalogue.State.COMPLETE)) {
                     assertWhole(slow.resolve("ckpt-0001"));
                 } else {

@@ -12,12 +12,15 @@ import org.udckpt.image.directory.WriterLease;
 import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.storage.LocalStorage;
 
-/** Files of a few words that a checkpoint's directory has beside the manifest, and that no seal covers: the first byte says which. */
+/**
+ * Files of a few words that a checkpoint's directory has beside the manifest, and that no seal covers: the first byte
+ * says which.
+ */
 @Fuzzes({HostParts.class, WriterLease.class, VerifiedMark.class})
 public final class SmallFilesFuzz {
     private static final Path DIRECTORY = directory();
 
-    private SmallFilesFuzz() { }
+    private SmallFilesFuzz() {}
 
     public static void fuzzerTestOneInput(byte[] input) throws IOException {
         if (input.length == 0) {
@@ -32,7 +35,7 @@ public final class SmallFilesFuzz {
                 }
                 case 1 -> {
                     Files.write(DIRECTORY.resolve(ImageNames.WRITER), content);
-                    WriterLease.lifeOf(DIRECTORY, LocalStorage.INSTANCE);
+                    WriterLease.livenessOf(DIRECTORY, LocalStorage.INSTANCE);
                 }
                 default -> {
                     Files.write(DIRECTORY.resolve("verified"), content);
@@ -56,7 +59,7 @@ public final class SmallFilesFuzz {
     }
 
     private static void remove(Path directory) {
-        for (String name : new String[] {ImageNames.MANIFEST, ImageNames.PARTS, ImageNames.WRITER, "verified"}) {
+        for (String name : new String[]{ImageNames.MANIFEST, ImageNames.PARTS, ImageNames.WRITER, "verified"}) {
             directory.resolve(name).toFile().delete();
         }
         directory.toFile().delete();

@@ -30,7 +30,7 @@ class BlockTagsTest {
     @Test
     void theTagOfNothing() {
         byte[] seal = new byte[ImageCipher.SEAL_BYTES];
-        for (boolean library : new boolean[] {true, false}) {
+        for (boolean library : new boolean[]{true, false}) {
             new Gmac(new byte[32], library).tag(MemorySegment.ofArray(new byte[0]), 0, seal);
             assertArrayEquals(HexFormat.of().parseHex("00".repeat(12) + "530f8afbc74536b9a963b4f1c4cb738b"), seal);
         }
@@ -44,7 +44,7 @@ class BlockTagsTest {
         Gmac library = new Gmac(key, true);
         Gmac jdk = new Gmac(key, false);
         try (Arena arena = Arena.ofConfined()) {
-            for (int length : new int[] {0, 1, 15, 16, 17, 4096, 4096 * 3, 1 << 20}) {
+            for (int length : new int[]{0, 1, 15, 16, 17, 4096, 4096 * 3, 1 << 20}) {
                 MemorySegment bytes = random(arena, random, length);
                 byte[] one = new byte[ImageCipher.SEAL_BYTES];
                 random.nextBytes(one);
@@ -94,8 +94,9 @@ class BlockTagsTest {
         BlockTags second = BlockTags.of(first.salt(), Images.KEY, 1);
         Set<String> nonces = new HashSet<>();
         for (int i = 0; i < 1000; i++) {
-            for (BlockTags tags : new BlockTags[] {first, second}) {
-                assertTrue(nonces.add(HexFormat.of().formatHex(Arrays.copyOf(tags.nextSeal(), ImageCipher.NONCE_BYTES))));
+            for (BlockTags tags : new BlockTags[]{first, second}) {
+                assertTrue(
+                        nonces.add(HexFormat.of().formatHex(Arrays.copyOf(tags.nextSeal(), ImageCipher.NONCE_BYTES))));
             }
         }
     }

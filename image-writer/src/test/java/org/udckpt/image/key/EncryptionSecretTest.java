@@ -27,15 +27,21 @@ class EncryptionSecretTest {
         Path file = temp.resolve("key");
         Files.writeString(file, HEX + "\n");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
-        assertArrayEquals(EncryptionSecret.from("file:" + file).bytes(), EncryptionSecret.from("command:cat " + file).bytes());
+        assertArrayEquals(EncryptionSecret.from("file:" + file).bytes(),
+                EncryptionSecret.from("command:cat " + file).bytes());
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
-        assertTrue(assertThrows(IOException.class, () -> EncryptionSecret.from("file:" + file)).getMessage().contains("chmod 600"));
-        assertTrue(assertThrows(IOException.class, () -> EncryptionSecret.from("file:" + temp.resolve("none"))).getMessage().contains("not there"));
-        assertTrue(assertThrows(IOException.class, () -> EncryptionSecret.from("command:exit 3")).getMessage().contains("code 3"));
+        assertTrue(assertThrows(IOException.class, () -> EncryptionSecret.from("file:" + file)).getMessage()
+                .contains("chmod 600"));
+        assertTrue(assertThrows(IOException.class, () -> EncryptionSecret.from("file:" + temp.resolve("none")))
+                .getMessage().contains("does not exist"));
+        assertTrue(assertThrows(IOException.class, () -> EncryptionSecret.from("command:exit 3")).getMessage()
+                .contains("code 3"));
         IOException bad = assertThrows(IOException.class, () -> EncryptionSecret.from("command:echo 0011secret"));
-        assertTrue(bad.getMessage().contains("64 hexadecimal digits") && !bad.getMessage().contains("0011secret"), bad.getMessage());
+        assertTrue(bad.getMessage().contains("64 hexadecimal digits") && !bad.getMessage().contains("0011secret"),
+                bad.getMessage());
         for (String source : List.of("", "file:", "command:", "/etc/key", "env:X", HEX)) {
-            String said = assertThrows(IllegalArgumentException.class, () -> EncryptionSecret.from(source)).getMessage();
+            String said =
+                    assertThrows(IllegalArgumentException.class, () -> EncryptionSecret.from(source)).getMessage();
             assertFalse(source.length() > 8 && said.contains(source), said);
         }
     }
@@ -43,12 +49,17 @@ class EncryptionSecretTest {
     @Test
     void aCommandThatGoesOnIsEnded() throws Exception {
         String mark = "31." + ProcessHandle.current().pid(); // an argument of sleep(1) that nobody else has
-        for (String command : List.of("sleep " + mark, "echo " + HEX + "; sleep " + mark, "yes", "sleep " + mark + " & sleep " + mark)) {
+        for (String command : List.of("sleep " + mark, "echo " + HEX + "; sleep " + mark, "yes",
+                "sleep " + mark + " & sleep " + mark)) {
             IOException error = assertThrows(IOException.class, () -> KeyCommand.output(command, 1), command);
             assertFalse(error.getMessage().contains(HEX), error.getMessage());
-            assertTrue(command.equals("yes") || error.getMessage().contains("did not end in 1 s and was ended: it has to print the key and end"), error.getMessage());
+            assertTrue(
+                    command.equals("yes") || error.getMessage()
+                            .contains("did not end in 1 s and was killed: it has to print the key and end"),
+                    error.getMessage());
         }
         Thread.sleep(200);
-        assertEquals(0, ProcessHandle.allProcesses().filter(p -> p.info().arguments().map(a -> List.of(a).contains(mark)).orElse(false)).count());
+        assertEquals(0, ProcessHandle.allProcesses()
+                .filter(p -> p.info().arguments().map(a -> List.of(a).contains(mark)).orElse(false)).count());
     }
 }

@@ -65,7 +65,8 @@ class ImageKeyTest {
         ImageKey.load(file);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
         IOException error = assertThrows(IOException.class, () -> ImageKey.load(file));
-        assertTrue(error.getMessage().contains(file.toString()) && error.getMessage().contains("chmod 600"), error.getMessage());
+        assertTrue(error.getMessage().contains(file.toString()) && error.getMessage().contains("chmod 600"),
+                error.getMessage());
     }
 
     /** Root could read it; who made it may know it, and what it seals would run as root. */
@@ -75,7 +76,7 @@ class ImageKeyTest {
         Path file = temp.resolve("key");
         ImageKey.load(file);
         OrdinaryUser.STRANGER.own(file);
-        refused(file, "belongs to user " + OrdinaryUser.STRANGER.uid() + ", and you are user 0");
+        refused(file, "belongs to user " + OrdinaryUser.STRANGER.uid() + ", but you are user 0");
         Path link = Files.createSymbolicLink(temp.resolve("link"), file);
         refused(link, "belongs to user " + OrdinaryUser.STRANGER.uid());
         String said = assertThrows(IOException.class, () -> EncryptionSecret.from("file:" + file)).getMessage();
@@ -88,16 +89,20 @@ class ImageKeyTest {
         OrdinaryUser.requireRoot();
         Images.write(temp.resolve("c"), Images.options(), Images.processes(new Random(1), 1));
         OrdinaryUser.STRANGER.own(temp.resolve("c/ckpt-0001/manifest"));
-        for (ImageKey key : List.of(ImageKey.of(new byte[32]), ImageKey.ofReader(Map.of("UDCKPT_KEY_FILE", temp.resolve("none").toString())))) {
-            String said = assertThrows(ImageError.class, () -> CheckpointReader.open(temp.resolve("c/ckpt-0001"), key)).getMessage();
-            assertTrue(said.contains("the checkpoint is user " + OrdinaryUser.STRANGER.uid() + "'s, and a restart by you would run its processes as user 0") && !said.contains("UDCKPT_KEY_FILE"), said);
+        for (ImageKey key : List.of(ImageKey.of(new byte[32]),
+                ImageKey.ofReader(Map.of("UDCKPT_KEY_FILE", temp.resolve("none").toString())))) {
+            String said = assertThrows(ImageError.class, () -> CheckpointReader.open(temp.resolve("c/ckpt-0001"), key))
+                    .getMessage();
+            assertTrue(said.contains("the checkpoint belongs to user " + OrdinaryUser.STRANGER.uid()
+                    + ", and a restart by you would run its processes as user 0")
+                    && !said.contains("UDCKPT_KEY_FILE"), said);
         }
     }
 
     /** Whatever the umask: the next command must find it, and nobody else. */
     @Test
     void theUmaskDoesNotMatter() throws Exception {
-        for (int umask : new int[] {0777, 0}) {
+        for (int umask : new int[]{0777, 0}) {
             Path file = temp.resolve("umask" + umask).resolve("config/key");
             long before = Syscall.call(Syscall.UMASK, umask);
             try {
@@ -107,7 +112,8 @@ class ImageKeyTest {
             }
             assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
             assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file.getParent())));
-            assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file.getParent().getParent())));
+            assertEquals("rwx------",
+                    PosixFilePermissions.toString(Files.getPosixFilePermissions(file.getParent().getParent())));
         }
     }
 
@@ -120,16 +126,19 @@ class ImageKeyTest {
         assertFalse(Files.exists(file.getParent()));
         assertThrows(IllegalStateException.class, none::id);
         Images.write(temp.resolve("c"), Images.options(), Images.processes(new Random(1), 1));
-        ImageError.Locked locked = assertThrows(ImageError.Locked.class, () -> CheckpointReader.open(temp.resolve("c/ckpt-0001"), none));
-        assertTrue(locked.getMessage().contains("sealed with key " + Images.KEY.id()) && locked.getMessage().contains("no key in " + file), locked.getMessage());
+        ImageError.Locked locked =
+                assertThrows(ImageError.Locked.class, () -> CheckpointReader.open(temp.resolve("c/ckpt-0001"), none));
+        assertTrue(locked.getMessage().contains("sealed with key " + Images.KEY.id())
+                && locked.getMessage().contains("no key in " + file), locked.getMessage());
         Catalogue.Entry entry = new Catalogue(temp.resolve("c"), none).list().getFirst();
-        assertTrue(entry.state() == Catalogue.State.CORRUPT && entry.problem() instanceof ImageError.Locked, entry.toString());
+        assertTrue(entry.state() == Catalogue.State.CORRUPT && entry.problem() instanceof ImageError.Locked,
+                entry.toString());
     }
 
     @Test
     void whatIsNoFileOfOnesOwnIsRefusedWithTheReason() throws Exception {
         Path file = Files.createFile(temp.resolve("file"));
-        refused(file.resolve("key"), "cannot be made: " + file + ": not a directory; ");
+        refused(file.resolve("key"), "cannot be created: " + file + ": not a directory; ");
         refused(temp, "is not a regular file");
         Path loop = temp.resolve("loop");
         refused(Files.createSymbolicLink(loop, loop), "cannot be read: Too many levels of symbolic links");
@@ -146,7 +155,8 @@ class ImageKeyTest {
         for (String content : List.of("", "zz", "ab".repeat(31), "ab".repeat(33), "xy".repeat(32))) {
             Files.writeString(file, content);
             Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
-            assertTrue(assertThrows(IOException.class, () -> ImageKey.load(file)).getMessage().contains("not a key"), content);
+            assertTrue(assertThrows(IOException.class, () -> ImageKey.load(file)).getMessage().contains("not a key"),
+                    content);
         }
     }
 }

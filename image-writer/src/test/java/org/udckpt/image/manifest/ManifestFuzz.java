@@ -13,7 +13,7 @@ import org.udckpt.image.Images;
 public final class ManifestFuzz {
     private static final Path FILE = Path.of("/checkpoints/ckpt-0002/manifest");
 
-    private ManifestFuzz() { }
+    private ManifestFuzz() {}
 
     public static void fuzzerTestOneInput(byte[] input) {
         if (input.length == 0) {
@@ -28,7 +28,8 @@ public final class ManifestFuzz {
     }
 
     private static byte[] sealed(byte[] body) {
-        byte[] mac = ("mac " + HexFormat.of().formatHex(Images.KEY.mac(body)) + "\n").getBytes(StandardCharsets.US_ASCII);
+        byte[] mac =
+                ("mac " + HexFormat.of().formatHex(Images.KEY.mac(body)) + "\n").getBytes(StandardCharsets.US_ASCII);
         byte[] sealed = Arrays.copyOf(body, body.length + mac.length);
         System.arraycopy(mac, 0, sealed, body.length, mac.length);
         return sealed;

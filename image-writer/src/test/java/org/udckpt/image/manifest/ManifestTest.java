@@ -22,14 +22,15 @@ import org.udckpt.image.key.ImageCipher;
 @Timeout(180)
 class ManifestTest {
     private static final Path FILE = Path.of("manifest");
-    private static final Manifest MANIFEST = new Manifest(Manifest.VERSION, 7, Instant.parse("2026-01-02T03:04:05.000000006Z"), "x86_64",
-            Manifest.Integrity.SHA256, null, 4, 1L << 40, 123, 5, 4, 3,
-            new Manifest.Encryption(ImageCipher.NAME, "cd".repeat(32), "ef".repeat(16)),
-            List.of(new Manifest.Base(2, "12".repeat(32)), new Manifest.Base(6, "34".repeat(32))),
-            new TreeMap<>(Map.of("command", "a b\n%c", "e", "", "unicode", "\u00fc\uD83D\uDE00")),
-            List.of(new Manifest.Node(0, "host a"), new Manifest.Node(3, "")),
-            List.of(Manifest.FileEntry.table("job.phases.arrow", 17, "ab".repeat(32)),
-                    Manifest.FileEntry.stripe("node-0000.stripe-00", 4096, "node-0000.blocks.arrow")));
+    private static final Manifest MANIFEST =
+            new Manifest(Manifest.VERSION, 7, Instant.parse("2026-01-02T03:04:05.000000006Z"), "x86_64",
+                    Manifest.Integrity.SHA256, null, 4, 1L << 40, 123, 5, 4, 3,
+                    new Manifest.Encryption(ImageCipher.NAME, "cd".repeat(32), "ef".repeat(16)),
+                    List.of(new Manifest.Base(2, "12".repeat(32)), new Manifest.Base(6, "34".repeat(32))),
+                    new TreeMap<>(Map.of("command", "a b\n%c", "e", "", "unicode", "\u00fc\uD83D\uDE00")),
+                    List.of(new Manifest.Node(0, "host a"), new Manifest.Node(3, "")),
+                    List.of(Manifest.FileEntry.table("job.phases.arrow", 17, "ab".repeat(32)),
+                            Manifest.FileEntry.stripe("node-0000.stripe-00", 4096, "node-0000.blocks.arrow")));
 
     @Test
     void everyFieldComesBack() throws Exception {
@@ -49,7 +50,10 @@ class ManifestTest {
         }
     }
 
-    /** Also what carries a right MAC ends in a manifest or an ImageError, and a manifest is written again as it was read. */
+    /**
+     * Also what carries a right MAC ends in a manifest or an ImageError, and a manifest is written again as it was
+     * read.
+     */
     @Test
     void whateverIsSealedIsReadStrictly() {
         Random random = new Random(Images.seed("ManifestTest"));
@@ -73,18 +77,21 @@ class ManifestTest {
     @Test
     void aSaltBelongsToTags() throws Exception {
         String good = "cd".repeat(32);
-        for (int version : new int[] {2, 3}) {
+        for (int version : new int[]{2, 3}) {
             for (Manifest.Integrity integrity : Manifest.Integrity.values()) {
-                for (Manifest.Encryption encryption : new Manifest.Encryption[] {null, MANIFEST.encryption()}) {
-                    for (String salt : new String[] {null, good, "cd", good.toUpperCase(java.util.Locale.ROOT)}) {
-                        Manifest manifest = new Manifest(version, 7, MANIFEST.takenAt(), "x86_64", integrity, salt, 4, 1, 1, 1, 1, 1, encryption, List.of(), new TreeMap<>(), List.of(), List.of());
+                for (Manifest.Encryption encryption : new Manifest.Encryption[]{null, MANIFEST.encryption()}) {
+                    for (String salt : new String[]{null, good, "cd", good.toUpperCase(java.util.Locale.ROOT)}) {
+                        Manifest manifest = new Manifest(version, 7, MANIFEST.takenAt(), "x86_64", integrity, salt, 4,
+                                1, 1, 1, 1, 1, encryption, List.of(), new TreeMap<>(), List.of(), List.of());
                         boolean tagged = integrity == Manifest.Integrity.GMAC && encryption == null;
-                        boolean right = (version == 3 || integrity != Manifest.Integrity.GMAC) && (tagged ? good.equals(salt) : salt == null);
+                        boolean right = (version == 3 || integrity != Manifest.Integrity.GMAC)
+                                && (tagged ? good.equals(salt) : salt == null);
                         byte[] sealed = ManifestText.seal(manifest, Images.KEY);
                         if (right) {
                             assertEquals(manifest, ManifestParser.open(sealed, Images.KEY, FILE).manifest());
                         } else {
-                            assertThrows(ImageError.Corrupt.class, () -> ManifestParser.open(sealed, Images.KEY, FILE), manifest.toString());
+                            assertThrows(ImageError.Corrupt.class, () -> ManifestParser.open(sealed, Images.KEY, FILE),
+                                    manifest.toString());
                         }
                     }
                 }
@@ -93,7 +100,8 @@ class ManifestTest {
     }
 
     private static byte[] reseal(byte[] body) {
-        byte[] mac = ("mac " + java.util.HexFormat.of().formatHex(Images.KEY.mac(body)) + "\n").getBytes(StandardCharsets.US_ASCII);
+        byte[] mac = ("mac " + java.util.HexFormat.of().formatHex(Images.KEY.mac(body)) + "\n")
+                .getBytes(StandardCharsets.US_ASCII);
         byte[] sealed = Arrays.copyOf(body, body.length + mac.length);
         System.arraycopy(mac, 0, sealed, body.length, mac.length);
         return sealed;
@@ -105,7 +113,8 @@ class ManifestTest {
         switch (random.nextInt(6)) {
             case 0 -> lines[at] = "";
             case 1 -> lines[at] += lines[random.nextInt(lines.length)];
-            case 2 -> lines[at] = lines[at].replaceFirst(" [^ \n]*", " " + new String[] {"-1", "99999999999999999999", "", "..", "%zz", "0x1"}[random.nextInt(6)]);
+            case 2 -> lines[at] = lines[at].replaceFirst(" [^ \n]*",
+                    " " + new String[]{"-1", "99999999999999999999", "", "..", "%zz", "0x1"}[random.nextInt(6)]);
             case 3 -> lines[at] = lines[at].replace("\n", " \n");
             case 4 -> {
                 byte[] bad = body.clone();
@@ -122,9 +131,11 @@ class ManifestTest {
     @Test
     void noNameLeadsOutOfTheDirectory() {
         for (String name : List.of("../x", "/etc/passwd", "node-0000.stripe-00/../../x", "writer", "manifest")) {
-            Manifest bad = new Manifest(Manifest.VERSION, 1, Instant.EPOCH, "x", Manifest.Integrity.XXH3, null, 0, 0, 0, 0, 0, 0, null, List.of(), new TreeMap<>(), List.of(),
+            Manifest bad = new Manifest(Manifest.VERSION, 1, Instant.EPOCH, "x", Manifest.Integrity.XXH3, null, 0, 0, 0,
+                    0, 0, 0, null, List.of(), new TreeMap<>(), List.of(),
                     List.of(Manifest.FileEntry.table(name, 1, "ab".repeat(32))));
-            assertThrows(ImageError.Corrupt.class, () -> ManifestParser.open(ManifestText.seal(bad, Images.KEY), Images.KEY, FILE), name);
+            assertThrows(ImageError.Corrupt.class,
+                    () -> ManifestParser.open(ManifestText.seal(bad, Images.KEY), Images.KEY, FILE), name);
         }
     }
 }

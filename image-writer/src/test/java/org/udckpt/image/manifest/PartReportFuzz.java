@@ -6,7 +6,7 @@ import org.udckpt.image.ImageError;
 /** What a node of the job says that it has written. */
 @Fuzzes(PartReport.class)
 public final class PartReportFuzz {
-    private PartReportFuzz() { }
+    private PartReportFuzz() {}
 
     public static void fuzzerTestOneInput(byte[] input) {
         try {

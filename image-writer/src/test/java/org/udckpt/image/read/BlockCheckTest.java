@@ -41,25 +41,34 @@ class BlockCheckTest {
 
     private static void check(List<Block> blocks, Manifest.Integrity integrity, boolean encrypted) throws ImageError {
         Manifest manifest = new Manifest(Manifest.VERSION, 1, Instant.EPOCH, "x", integrity, null, 0, 0, 0, 0, 0, 0,
-                encrypted ? new Manifest.Encryption(ImageCipher.NAME, "", "") : null, List.of(), new TreeMap<>(), List.of(), List.of());
+                encrypted ? new Manifest.Encryption(ImageCipher.NAME, "", "") : null, List.of(), new TreeMap<>(),
+                List.of(), List.of());
         new BlockCheck(Path.of("blocks"), manifest, List.of(0x3000L, 0x1000L)).check(blocks);
     }
 
     @Test
     void aGoodTableIsTaken() throws Exception {
         check(good(), Manifest.Integrity.SHA256, false);
-        List<Block> sealed = good().stream().map(b -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), 1, null, SEAL)).toList();
+        List<Block> sealed = good().stream()
+                .map(b -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), 1, null, SEAL)).toList();
         check(sealed, Manifest.Integrity.SHA256, true);
         assertThrows(ImageError.Corrupt.class, () -> check(good(), Manifest.Integrity.SHA256, true));
         assertThrows(ImageError.Corrupt.class, () -> check(sealed, Manifest.Integrity.SHA256, false));
         assertThrows(ImageError.Corrupt.class, () -> check(good(), Manifest.Integrity.XXH3, false));
-        List<Block> tagged = sealed.stream().map(b -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), 0, null, SEAL)).toList();
+        List<Block> tagged = sealed.stream()
+                .map(b -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), 0, null, SEAL)).toList();
         check(tagged, Manifest.Integrity.GMAC, false);
-        assertThrows(ImageError.Corrupt.class, () -> check(sealed, Manifest.Integrity.GMAC, false), "a checksum beside a tag");
+        assertThrows(ImageError.Corrupt.class, () -> check(sealed, Manifest.Integrity.GMAC, false),
+                "a checksum beside a tag");
         check(sealed, Manifest.Integrity.GMAC, true);
         assertThrows(ImageError.Corrupt.class, () -> check(good(), Manifest.Integrity.GMAC, false));
-        assertThrows(ImageError.Corrupt.class, () -> check(sealed.stream().map(b -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), 0, null, new byte[12])).toList(),
-                Manifest.Integrity.GMAC, false));
+        assertThrows(ImageError.Corrupt.class,
+                () -> check(
+                        sealed.stream()
+                                .map(b -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), 0, null,
+                                        new byte[12]))
+                                .toList(),
+                        Manifest.Integrity.GMAC, false));
         assertThrows(ImageError.Corrupt.class, () -> check(good().subList(0, 2), Manifest.Integrity.SHA256, false));
     }
 
@@ -100,6 +109,7 @@ class BlockCheckTest {
     void bad(String what, int row, Block block) {
         List<Block> blocks = new ArrayList<>(good());
         blocks.set(row, block);
-        assertTrue(assertThrows(ImageError.Corrupt.class, () -> check(blocks, Manifest.Integrity.SHA256, false)).getMessage().startsWith("blocks: block "));
+        assertTrue(assertThrows(ImageError.Corrupt.class, () -> check(blocks, Manifest.Integrity.SHA256, false))
+                .getMessage().startsWith("blocks: block "));
     }
 }

@@ -29,7 +29,8 @@ class ChunkCheckTest {
 
     /** This checkpoint is 7 with two blocks, its base 4 with one, all of 0x3000 bytes. */
     private static List<Chunk> good() {
-        return List.of(data(1, 0x1000, 0x2000, 7, 0, 0x1000), Chunk.zero(1, 0x3000, 1L << 40), data(1, 0x1000 + (1L << 41), 0x3000, 4, 0, 0),
+        return List.of(data(1, 0x1000, 0x2000, 7, 0, 0x1000), Chunk.zero(1, 0x3000, 1L << 40),
+                data(1, 0x1000 + (1L << 41), 0x3000, 4, 0, 0),
                 data(2, 0x1000, 0x1000, 7, 1, 0x2000));
     }
 
@@ -71,6 +72,7 @@ class ChunkCheckTest {
     void bad(String what, int row, Chunk chunk) {
         List<Chunk> chunks = new ArrayList<>(good());
         chunks.set(row, chunk);
-        assertTrue(assertThrows(ImageError.Corrupt.class, () -> check(chunks)).getMessage().startsWith("chunks: chunk "));
+        assertTrue(
+                assertThrows(ImageError.Corrupt.class, () -> check(chunks)).getMessage().startsWith("chunks: chunk "));
     }
 }

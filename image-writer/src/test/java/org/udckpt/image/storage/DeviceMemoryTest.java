@@ -26,7 +26,8 @@ class DeviceMemoryTest {
         for (String line : lines) {
             if (line.matches("[0-9a-f]+-[0-9a-f]+ .*")) {
                 String[] range = line.substring(0, line.indexOf(' ')).split("-");
-                here = Long.parseUnsignedLong(range[0], 16) <= address && address < Long.parseUnsignedLong(range[1], 16);
+                here = Long.parseUnsignedLong(range[0], 16) <= address
+                        && address < Long.parseUnsignedLong(range[1], 16);
             } else if (here && line.startsWith("AnonHugePages:")) {
                 return Long.parseLong(line.replaceAll("\\D", ""));
             }
@@ -50,12 +51,15 @@ class DeviceMemoryTest {
 
     @Test
     void itIsInHugePagesWhereThereAreAny() throws IOException {
-        assumeFalse(Files.readString(Path.of("/sys/kernel/mm/transparent_hugepage/enabled")).contains("[never]"), "the administrator has turned them off");
+        assumeFalse(Files.readString(Path.of("/sys/kernel/mm/transparent_hugepage/enabled")).contains("[never]"),
+                "the administrator has turned them off");
         try (Arena arena = Arena.ofConfined()) {
-            for (long bytes : new long[] {HUGE / 2, 2 * HUGE}) { // what is read at once at a verification is less than a huge page
+            for (long bytes : new long[]{HUGE / 2, 2 * HUGE}) {
+                // what is read at once at a verification is less than a huge page
                 MemorySegment memory = DeviceMemory.map(arena, bytes);
                 memory.fill((byte) 1);
-                assertTrue(inHugePages(memory.address()) >= HUGE / 1024, () -> "small pages at 0x" + Long.toHexString(memory.address()));
+                assertTrue(inHugePages(memory.address()) >= HUGE / 1024,
+                        () -> "small pages at 0x" + Long.toHexString(memory.address()));
             }
         }
     }
@@ -78,7 +82,8 @@ class DeviceMemoryTest {
     void moreThanThereIsIsSaid() {
         try (Arena arena = Arena.ofConfined()) {
             IOException error = assertThrows(IOException.class, () -> DeviceMemory.map(arena, 1L << 60));
-            assertTrue(error.getMessage().contains("no memory for " + (1L << 60) + " bytes") && error.getMessage().contains("--buffer"), error.getMessage());
+            assertTrue(error.getMessage().contains("no memory for " + (1L << 60) + " bytes")
+                    && error.getMessage().contains("--buffer"), error.getMessage());
         }
     }
 }

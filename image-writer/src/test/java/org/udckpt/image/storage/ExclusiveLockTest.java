@@ -31,12 +31,19 @@ class ExclusiveLockTest {
     void anotherProcessIsNamed() throws Exception {
         try (Folder folder = Folder.reach(temp.toString(), Trust.OWN)) {
             take(folder, 1).close();
-            assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(temp.resolve("lock"))));
-            Process holder = new ProcessBuilder(Path.of(System.getProperty("udckpt.native"), "attacks", "hold_lock").toString(), temp.resolve("lock").toString()).start();
+            assertEquals("rw-------",
+                    PosixFilePermissions.toString(Files.getPosixFilePermissions(temp.resolve("lock"))));
+            Process holder =
+                    new ProcessBuilder(Path.of(System.getProperty("udckpt.native"), "attacks", "hold_lock").toString(),
+                            temp.resolve("lock").toString()).start();
             try {
-                assertEquals(3, Integer.parseInt(holder.inputReader().readLine()), "a process of the same user can have it");
+                assertEquals(3, Integer.parseInt(holder.inputReader().readLine()),
+                        "a process of the same user can have it");
                 String message = assertThrows(ImageError.Busy.class, () -> take(folder, 1)).getMessage();
-                assertTrue(message.startsWith(temp.resolve("lock") + ": is locked by process " + holder.pid() + " (hold_lock)"), message);
+                assertTrue(
+                        message.startsWith(
+                                temp.resolve("lock") + ": is locked by process " + holder.pid() + " (hold_lock)"),
+                        message);
                 CompletableFuture<Closeable> waiting = CompletableFuture.supplyAsync(() -> {
                     try {
                         return take(folder, 30);
@@ -57,7 +64,9 @@ class ExclusiveLockTest {
     @Test
     void anotherThreadIsWaitedFor() throws Exception {
         try (Folder folder = Folder.reach(temp.toString(), Trust.OWN); Closeable held = take(folder, 1)) {
-            String message = CompletableFuture.supplyAsync(() -> assertThrows(ImageError.Busy.class, () -> take(folder, 1)).getMessage()).get(20, TimeUnit.SECONDS);
+            String message = CompletableFuture
+                    .supplyAsync(() -> assertThrows(ImageError.Busy.class, () -> take(folder, 1)).getMessage())
+                    .get(20, TimeUnit.SECONDS);
             assertTrue(message.contains("is locked by another thread of this process"), message);
         }
     }
@@ -66,7 +75,8 @@ class ExclusiveLockTest {
     void aFileThatOthersCanOpenIsRefused() throws Exception {
         Path lock = Files.createFile(temp.resolve("lock"));
         Files.setPosixFilePermissions(lock, PosixFilePermissions.fromString("rw-rw-rw-"));
-        assertTrue(assertThrows(ImageError.Untrusted.class, () -> LocalStorage.INSTANCE.lock(lock)).getMessage().contains("others could hold it for ever"));
+        assertTrue(assertThrows(ImageError.Untrusted.class, () -> LocalStorage.INSTANCE.lock(lock)).getMessage()
+                .contains("other users could hold it forever"));
         Files.setPosixFilePermissions(lock, PosixFilePermissions.fromString("rw-------"));
         Files.createLink(temp.resolve("other name"), lock);
         assertThrows(ImageError.Untrusted.class, () -> LocalStorage.INSTANCE.lock(lock));

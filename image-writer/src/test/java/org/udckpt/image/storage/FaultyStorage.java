@@ -22,7 +22,9 @@ import org.udckpt.image.Range;
  * directory was last synced some are gone, which is what fsync(2) allows.
  */
 public final class FaultyStorage implements StorageIo.Session {
-    public enum Fault { FAIL, TEAR, CRASH }
+    public enum Fault {
+        FAIL, TEAR, CRASH
+    }
 
     private final StorageIo real;
     /** Whose calls are counted: sessions are as one. */
@@ -257,7 +259,7 @@ public final class FaultyStorage implements StorageIo.Session {
                 ByteBuffer first = buffers[0].duplicate();
                 int half = first.remaining() / 2;
                 first.limit(first.position() + (direct() ? half & -Range.PAGE : half));
-                output.append(new ByteBuffer[] {first}, 1);
+                output.append(new ByteBuffer[]{first}, 1);
                 throw new IOException("injected: half an append to " + file.getFileName());
             }
             output.append(buffers, count);

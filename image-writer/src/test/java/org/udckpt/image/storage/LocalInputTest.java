@@ -35,7 +35,8 @@ class LocalInputTest {
         return bytes;
     }
 
-    private static byte[] read(StorageIo.Input input, Arena arena, int shift, int length, long position) throws Exception {
+    private static byte[] read(StorageIo.Input input, Arena arena, int shift, int length, long position)
+            throws Exception {
         MemorySegment memory = arena.allocate(length + shift, PAGE).asSlice(shift);
         ByteBuffer into = memory.asByteBuffer();
         input.read(into, position);
@@ -57,8 +58,10 @@ class LocalInputTest {
                         long position = random.nextInt(bytes.length - length);
                         length = aligned ? Math.max(PAGE, length & -PAGE) : length;
                         position = aligned ? position & -PAGE : position;
-                        byte[] got = read(input, arena, aligned && random.nextBoolean() ? 0 : random.nextInt(64), length, position);
-                        assertArrayEquals(Arrays.copyOfRange(bytes, (int) position, (int) position + length), got, length + " at " + position);
+                        byte[] got = read(input, arena, aligned && random.nextBoolean() ? 0 : random.nextInt(64),
+                                length, position);
+                        assertArrayEquals(Arrays.copyOfRange(bytes, (int) position, (int) position + length), got,
+                                length + " at " + position);
                     }
                 }
             }
@@ -70,12 +73,14 @@ class LocalInputTest {
     @Test
     void aPieceThatGoesOnBehindTheEndIsSaidToBeMissing() throws Exception {
         Random random = new Random(Images.seed("LocalInputTest.end"));
-        for (int length : new int[] {128 * PAGE, 128 * PAGE + 5, 100 * PAGE + 1, 17}) {
+        for (int length : new int[]{128 * PAGE, 128 * PAGE + 5, 100 * PAGE + 1, 17}) {
             Path path = temp.resolve("short" + length);
             file(path, random, length);
             try (StorageIo.Input input = LocalStorage.INSTANCE.open(path); Arena arena = Arena.ofConfined()) {
-                ImageError.Corrupt error = assertThrows(ImageError.Corrupt.class, () -> read(input, arena, 0, 256 * PAGE, 0));
-                assertTrue(error.getMessage().contains("short" + length) && error.getMessage().contains("ends here"), error.getMessage());
+                ImageError.Corrupt error =
+                        assertThrows(ImageError.Corrupt.class, () -> read(input, arena, 0, 256 * PAGE, 0));
+                assertTrue(error.getMessage().contains("short" + length) && error.getMessage().contains("ends here"),
+                        error.getMessage());
             }
         }
     }

@@ -40,7 +40,10 @@ class RateLimitTest {
         assertEquals(MS, limit.claim(0));
     }
 
-    /** Writers that wait as they are told, with pauses of their own: in no stretch of time does more pass than is allowed. */
+    /**
+     * Writers that wait as they are told, with pauses of their own: in no stretch of time does more pass than is
+     * allowed.
+     */
     @Test
     void noStretchOfTimeSeesMoreThanTheRate() {
         Random random = new Random(Images.seed("RateLimitTest"));
@@ -58,7 +61,8 @@ class RateLimitTest {
             for (int to = from; to < at.length; to++) {
                 double allowed = RATE * ((at[to] - at[from] + RateLimit.BURST_NS) / 1e9) + bytes[to];
                 sum += bytes[to];
-                assertTrue(sum <= allowed + 1, sum + " bytes from claim " + from + " to " + to + ", " + allowed + " allowed");
+                assertTrue(sum <= allowed + 1,
+                        sum + " bytes from claim " + from + " to " + to + ", " + allowed + " allowed");
             }
         }
     }

@@ -13,31 +13,32 @@ public final class WatchedStorage {
         void before(String call, Path path) throws Exception;
     }
 
-    private WatchedStorage() { }
+    private WatchedStorage() {}
 
     public static StorageIo of(Watcher watcher) {
         return of(watcher, LocalStorage.INSTANCE);
     }
 
     private static StorageIo.Session of(Watcher watcher, StorageIo real) {
-        return (StorageIo.Session) Proxy.newProxyInstance(StorageIo.class.getClassLoader(), new Class<?>[] {StorageIo.Session.class}, (_, method, arguments) -> {
-            if (method.getName().equals("session")) {
-                return of(watcher, real.session());
-            }
-            if (method.getName().equals("close")) {
-                ((StorageIo.Session) real).close();
-                return null;
-            }
-            Path path = null;
-            for (Object argument : arguments) {
-                path = argument instanceof Path one ? one : path;
-            }
-            watcher.before(method.getName(), path);
-            try {
-                return method.invoke(real, arguments);
-            } catch (InvocationTargetException e) {
-                throw e.getCause();
-            }
-        });
+        return (StorageIo.Session) Proxy.newProxyInstance(StorageIo.class.getClassLoader(),
+                new Class<?>[]{StorageIo.Session.class}, (_, method, arguments) -> {
+                    if (method.getName().equals("session")) {
+                        return of(watcher, real.session());
+                    }
+                    if (method.getName().equals("close")) {
+                        ((StorageIo.Session) real).close();
+                        return null;
+                    }
+                    Path path = null;
+                    for (Object argument : arguments) {
+                        path = argument instanceof Path one ? one : path;
+                    }
+                    watcher.before(method.getName(), path);
+                    try {
+                        return method.invoke(real, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 }

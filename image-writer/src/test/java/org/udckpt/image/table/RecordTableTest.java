@@ -22,7 +22,9 @@ import org.udckpt.image.ImageError;
 
 @Timeout(180)
 class RecordTableTest {
-    enum Colour { RED, GREEN }
+    enum Colour {
+        RED, GREEN
+    }
 
     record All(int i, long l, boolean b, String s, byte[] bytes, int[] ints, long[] longs, Colour colour) {
         All {
@@ -33,13 +35,13 @@ class RecordTableTest {
     }
 
     sealed interface Shape {
-        record Circle(long id, int radius) implements Shape { }
+        record Circle(long id, int radius) implements Shape {}
 
-        record Polygon(long id, long[] corners, boolean closed) implements Shape { }
+        record Polygon(long id, long[] corners, boolean closed) implements Shape {}
 
-        sealed interface Flat extends Shape { }
+        sealed interface Flat extends Shape {}
 
-        record Nothing() implements Flat { }
+        record Nothing() implements Flat {}
     }
 
     private static final Path FILE = Path.of("t.arrow");
@@ -48,7 +50,8 @@ class RecordTableTest {
     void aRecordOfEveryTypeComesBack() throws IOException {
         RecordTable<All> table = RecordTable.of(All.class);
         List<All> rows = List.of(
-                new All(-1, Long.MIN_VALUE, true, "gr\u00fc\u00df \uD83D\uDE00", new byte[] {1, -2}, new int[] {3, -4}, new long[] {5, -6}, Colour.GREEN),
+                new All(-1, Long.MIN_VALUE, true, "gr\u00fc\u00df \uD83D\uDE00", new byte[]{1, -2}, new int[]{3, -4},
+                        new long[]{5, -6}, Colour.GREEN),
                 new All(Integer.MAX_VALUE, 0, false, null, null, null, null, null),
                 new All(0, 7, true, "", new byte[0], new int[0], new long[0], Colour.RED));
         assertSame(rows, table.decode(table.encode(rows), FILE));
@@ -61,9 +64,12 @@ class RecordTableTest {
         Random random = new Random(seed);
         List<All> rows = new ArrayList<>();
         for (int i = 0; i < 70_000; i++) {
-            rows.add(new All(random.nextInt(500), random.nextLong(), random.nextBoolean(), random.nextInt(3) == 0 ? null : "s" + i,
-                    random.nextInt(3) == 0 ? null : new byte[random.nextInt(40)], random.ints(random.nextInt(4)).toArray(),
-                    random.nextInt(3) == 0 ? null : random.longs(random.nextInt(4)).toArray(), Colour.values()[random.nextInt(2)]));
+            rows.add(new All(random.nextInt(500), random.nextLong(), random.nextBoolean(),
+                    random.nextInt(3) == 0 ? null : "s" + i,
+                    random.nextInt(3) == 0 ? null : new byte[random.nextInt(40)],
+                    random.ints(random.nextInt(4)).toArray(),
+                    random.nextInt(3) == 0 ? null : random.longs(random.nextInt(4)).toArray(),
+                    Colour.values()[random.nextInt(2)]));
         }
         RecordTable<All> table = RecordTable.of(All.class);
         assertSame(rows, table.decode(table.encode(rows), FILE));
@@ -71,34 +77,50 @@ class RecordTableTest {
 
     /** As a version had it that knew the first kinds only. */
     sealed interface Earlier {
-        record Circle(long id, int radius) implements Earlier { }
+        record Circle(long id, int radius) implements Earlier {}
     }
 
     sealed interface Other {
-        record Circle(long radius) implements Other { }
+        record Circle(long radius) implements Other {}
     }
 
     @Test
     void aTableOfAVersionWithFewerKindsIsRead() throws IOException {
-        byte[] before = RecordTable.of(Earlier.class).encode(List.of(new Earlier.Circle(1, 2), new Earlier.Circle(3, 4)));
-        assertEquals(List.of(new Shape.Circle(1, 2), new Shape.Circle(3, 4)), RecordTable.of(Shape.class).decode(before, FILE));
+        byte[] before =
+                RecordTable.of(Earlier.class).encode(List.of(new Earlier.Circle(1, 2), new Earlier.Circle(3, 4)));
+        assertEquals(List.of(new Shape.Circle(1, 2), new Shape.Circle(3, 4)),
+                RecordTable.of(Shape.class).decode(before, FILE));
         byte[] later = RecordTable.of(Shape.class).encode(List.of(new Shape.Circle(1, 2)));
-        assertThrows(ImageError.Corrupt.class, () -> RecordTable.of(Earlier.class).decode(later, FILE), "columns that nobody knows");
+        assertThrows(ImageError.Corrupt.class, () -> RecordTable.of(Earlier.class).decode(later, FILE),
+                "columns that nobody knows");
         byte[] other = RecordTable.of(Other.class).encode(List.of(new Other.Circle(1)));
         assertThrows(ImageError.Corrupt.class, () -> RecordTable.of(Shape.class).decode(other, FILE), "other columns");
+    }
+
+    /** Records that are listed and not permitted: the same bytes, and a record that is not listed is refused. */
+    @Test
+    void aListOfRecordsIsATableLikeASealedInterface() throws IOException {
+        RecordTable<Shape> listed = RecordTable.of(Shape.class,
+                List.of(Shape.Circle.class, Shape.Polygon.class, Shape.Nothing.class));
+        List<Shape> rows = List.of(new Shape.Circle(1, 2), new Shape.Nothing());
+        assertArrayEquals(RecordTable.of(Shape.class).encode(rows), listed.encode(rows));
+        assertEquals(rows, listed.decode(listed.encode(rows), FILE));
+        RecordTable<Shape> fewer = RecordTable.of(Shape.class, List.of(Shape.Circle.class));
+        assertThrows(IllegalArgumentException.class, () -> fewer.encode(rows));
     }
 
     @Test
     void aSealedInterfaceComesBackKindByKind() throws IOException {
         RecordTable<Shape> table = RecordTable.of(Shape.class);
-        List<Shape> rows = List.of(new Shape.Circle(1, 2), new Shape.Polygon(3, new long[] {4}, true), new Shape.Nothing(),
-                new Shape.Circle(5, 6));
+        List<Shape> rows =
+                List.of(new Shape.Circle(1, 2), new Shape.Polygon(3, new long[]{4}, true), new Shape.Nothing(),
+                        new Shape.Circle(5, 6));
         List<Shape> back = table.decode(table.encode(rows), FILE);
         assertEquals(4, back.size());
         assertEquals(rows.get(0), back.get(0));
         assertEquals(rows.get(2), back.get(2));
         assertEquals(rows.get(3), back.get(3));
-        assertArrayEquals(new long[] {4}, ((Shape.Polygon) back.get(1)).corners());
+        assertArrayEquals(new long[]{4}, ((Shape.Polygon) back.get(1)).corners());
         assertTrue(((Shape.Polygon) back.get(1)).closed());
     }
 
@@ -109,9 +131,11 @@ class RecordTableTest {
 
     @Test
     void arrowsOwnReaderReadsTheFile() throws IOException {
-        byte[] bytes = RecordTable.of(Shape.class).encode(List.of(new Shape.Circle(1, 2), new Shape.Polygon(3, new long[] {4, 5}, true)));
+        byte[] bytes = RecordTable.of(Shape.class)
+                .encode(List.of(new Shape.Circle(1, 2), new Shape.Polygon(3, new long[]{4, 5}, true)));
         try (RootAllocator allocator = new RootAllocator();
-             ArrowFileReader reader = new ArrowFileReader(new ByteArrayReadableSeekableByteChannel(bytes), allocator)) {
+                ArrowFileReader reader =
+                        new ArrowFileReader(new ByteArrayReadableSeekableByteChannel(bytes), allocator)) {
             assertTrue(reader.loadNextBatch());
             VectorSchemaRoot root = reader.getVectorSchemaRoot();
             assertEquals("Polygon", root.getVector("record").getObject(1).toString());
@@ -120,37 +144,40 @@ class RecordTableTest {
         }
     }
 
-    record Same(long id, int radius) { }
+    record Same(long id, int radius) {}
 
-    record Renamed(long id, int diameter) { }
+    record Renamed(long id, int diameter) {}
 
-    record Wider(long id, long radius) { }
+    record Wider(long id, long radius) {}
 
     @Test
     void anotherSchemaIsRefused() {
         byte[] bytes = RecordTable.of(Same.class).encode(List.of(new Same(1, 2)));
-        ImageError renamed = assertThrows(ImageError.Corrupt.class, () -> RecordTable.of(Renamed.class).decode(bytes, FILE));
+        ImageError renamed =
+                assertThrows(ImageError.Corrupt.class, () -> RecordTable.of(Renamed.class).decode(bytes, FILE));
         assertTrue(renamed.getMessage().contains("'radius' instead of 'diameter'"), renamed.getMessage());
         assertThrows(ImageError.Corrupt.class, () -> RecordTable.of(Wider.class).decode(bytes, FILE));
         assertThrows(ImageError.Corrupt.class, () -> RecordTable.of(Shape.class).decode(bytes, FILE));
     }
 
-    record Holder(Object any) { }
+    record Holder(Object any) {}
 
     sealed interface Clash {
-        record A(int x) implements Clash { }
+        record A(int x) implements Clash {}
 
-        record B(long x) implements Clash { }
+        record B(long x) implements Clash {}
     }
 
     @Test
     void whatATableCannotHoldIsNamed() {
-        assertTrue(assertThrows(IllegalArgumentException.class, () -> RecordTable.of(Holder.class)).getMessage().contains("Holder.any"));
+        assertTrue(assertThrows(IllegalArgumentException.class, () -> RecordTable.of(Holder.class)).getMessage()
+                .contains("Holder.any"));
         assertThrows(IllegalArgumentException.class, () -> RecordTable.of(Clash.class));
         assertThrows(IllegalArgumentException.class, () -> RecordTable.of(String.class));
         assertThrows(IllegalArgumentException.class, () -> RecordTable.of(Shape.Nothing.class));
-        record Text(String s) { }
-        assertThrows(IllegalArgumentException.class, () -> RecordTable.of(Text.class).encode(List.of(new Text("\uD800"))));
+        record Text(String s) {}
+        assertThrows(IllegalArgumentException.class,
+                () -> RecordTable.of(Text.class).encode(List.of(new Text("\uD800"))));
     }
 
     /** Changed bytes end in rows or in an ImageError: never in another exception, a hang or a huge allocation. */
@@ -161,8 +188,8 @@ class RecordTableTest {
         Random random = new Random(seed);
         RecordTable<All> table = RecordTable.of(All.class);
         byte[] good = table.encode(List.of(
-                new All(1, 2, true, "text", new byte[] {1, 2, 3}, new int[] {4, 5}, new long[] {6, 7}, Colour.RED),
-                new All(2, 3, false, null, new byte[] {9}, null, new long[] {8}, Colour.GREEN)));
+                new All(1, 2, true, "text", new byte[]{1, 2, 3}, new int[]{4, 5}, new long[]{6, 7}, Colour.RED),
+                new All(2, 3, false, null, new byte[]{9}, null, new long[]{8}, Colour.GREEN)));
         int[] refused = new int[1];
         org.junit.jupiter.api.Assertions.assertTimeout(Duration.ofSeconds(50), () -> {
             for (int i = 0; i < 40_000; i++) {
@@ -197,7 +224,8 @@ class RecordTableTest {
         for (int i = 0; i < expected.size(); i++) {
             All a = expected.get(i);
             All b = actual.get(i);
-            assertEquals(new All(a.i, a.l, a.b, a.s, null, null, null, a.colour), new All(b.i, b.l, b.b, b.s, null, null, null, b.colour));
+            assertEquals(new All(a.i, a.l, a.b, a.s, null, null, null, a.colour),
+                    new All(b.i, b.l, b.b, b.s, null, null, null, b.colour));
             assertArrayEquals(a.bytes, b.bytes);
             assertArrayEquals(a.ints, b.ints);
             assertArrayEquals(a.longs, b.longs);

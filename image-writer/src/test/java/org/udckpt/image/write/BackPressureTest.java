@@ -76,7 +76,7 @@ class BackPressureTest {
         }
 
         @Override
-        public void close() { }
+        public void close() {}
 
         @Override
         public boolean hasDirectory(Path directory) throws IOException {
@@ -145,11 +145,12 @@ class BackPressureTest {
         AtomicLong read = new AtomicLong();
         try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("c"),
                 Images.options().withBufferBytes(BUDGET).withStorage(new Stuck(gate)))) {
-            CompletableFuture<MemoryResult> result = writer.node(0, "a").memory(1, List.of(new Range(0, MEMORY)), (address, into) -> {
-                into.fill((byte) (1 + (address >> 20)));
-                read.addAndGet(into.byteSize());
-                return into.byteSize();
-            });
+            CompletableFuture<MemoryResult> result =
+                    writer.node(0, "a").memory(1, List.of(new Range(0, MEMORY)), (address, into) -> {
+                        into.fill((byte) (1 + (address >> 20)));
+                        read.addAndGet(into.byteSize());
+                        return into.byteSize();
+                    });
             long before;
             do {
                 before = read.get();
@@ -163,7 +164,7 @@ class BackPressureTest {
             gate.countDown();
         }
         try (CheckpointReader reader = CheckpointReader.open(temp.resolve("c/ckpt-0001"), Images.KEY)) {
-            reader.verify((_, _) -> { });
+            reader.verify((_, _) -> {});
         }
     }
 }

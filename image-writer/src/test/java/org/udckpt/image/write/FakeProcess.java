@@ -52,7 +52,8 @@ public final class FakeProcess implements PageSource {
                 switch (random.nextInt(12)) {
                     case 0 -> bytes[page * Range.PAGE + random.nextInt(Range.PAGE)]++;
                     case 1 -> Arrays.fill(bytes, page * Range.PAGE, (page + 1) * Range.PAGE, (byte) 0);
-                    default -> { }
+                    default -> {
+                    }
                 }
             }
         }
@@ -60,7 +61,8 @@ public final class FakeProcess implements PageSource {
             memory.remove(memory.firstKey());
         }
         if (random.nextInt(3) == 0) {
-            memory.put(memory.lastEntry().getKey() + memory.lastEntry().getValue().length + 5L * Range.PAGE, content(random, 1 + random.nextInt(20)));
+            memory.put(memory.lastEntry().getKey() + memory.lastEntry().getValue().length + 5L * Range.PAGE,
+                    content(random, 1 + random.nextInt(20)));
         }
     }
 
@@ -87,8 +89,9 @@ public final class FakeProcess implements PageSource {
             byte[] back = new byte[entry.getValue().length];
             reader.read(entry.getKey(), MemorySegment.ofArray(back));
             if (!Arrays.equals(back, entry.getValue())) {
-                throw new AssertionError("process " + id + ": memory at 0x" + Long.toHexString(entry.getKey()) + " differs at "
-                        + Arrays.mismatch(back, entry.getValue()));
+                throw new AssertionError(
+                        "process " + id + ": memory at 0x" + Long.toHexString(entry.getKey()) + " differs at "
+                                + Arrays.mismatch(back, entry.getValue()));
             }
         }
     }

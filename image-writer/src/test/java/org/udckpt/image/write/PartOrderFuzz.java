@@ -6,7 +6,7 @@ import org.udckpt.image.ImageError;
 /** What the lead tells a node to write. */
 @Fuzzes(PartOrder.class)
 public final class PartOrderFuzz {
-    private PartOrderFuzz() { }
+    private PartOrderFuzz() {}
 
     public static void fuzzerTestOneInput(byte[] input) {
         try {

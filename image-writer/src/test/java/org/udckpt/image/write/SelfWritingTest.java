@@ -93,7 +93,8 @@ class SelfWritingTest {
                 assertTrue(all.byteSize() <= 1 << 20, "more than a block");
                 zeros.clear();
                 for (int page = 0; page < all.byteSize() / 4096; page++) {
-                    zeros.set(page, all.asSlice(page * 4096L, 4096).mismatch(MemorySegment.ofArray(new byte[4096])) < 0);
+                    zeros.set(page,
+                            all.asSlice(page * 4096L, 4096).mismatch(MemorySegment.ofArray(new byte[4096])) < 0);
                 }
                 if (hashes != null) {
                     Hashes.best().xxh3Pages(all, (int) (all.byteSize() / 4096), hashes);
@@ -113,7 +114,8 @@ class SelfWritingTest {
             if (fails && !tears) {
                 throw new IOException(Errno.text(errno));
             }
-            try (Arena arena = Arena.ofConfined(); FileChannel channel = FileChannel.open(Path.of("/proc/self/fd", files.get(order.file()).toString()), StandardOpenOption.WRITE)) {
+            try (Arena arena = Arena.ofConfined(); FileChannel channel = FileChannel
+                    .open(Path.of("/proc/self/fd", files.get(order.file()).toString()), StandardOpenOption.WRITE)) {
                 MemorySegment all = gather(arena, runs, count);
                 assertEquals(order.offset(), channel.size(), "it goes to the end of the file");
                 if (fails) {
@@ -122,7 +124,8 @@ class SelfWritingTest {
                 }
                 assertEquals(all.byteSize(), channel.write(all.asByteBuffer(), order.offset()));
                 if (order.digest() != null) {
-                    System.arraycopy(Hashes.best().sha256(all, (int) all.byteSize()), 0, order.digest(), 0, order.digest().length);
+                    System.arraycopy(Hashes.best().sha256(all, (int) all.byteSize()), 0, order.digest(), 0,
+                            order.digest().length);
                 }
                 if (order.key() != null) {
                     tag(all.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE), order);
@@ -135,7 +138,8 @@ class SelfWritingTest {
     private static void tag(byte[] bytes, AppendOrder order) throws IOException {
         try {
             javax.crypto.Cipher gmac = javax.crypto.Cipher.getInstance("AES/GCM/NoPadding");
-            gmac.init(javax.crypto.Cipher.ENCRYPT_MODE, new javax.crypto.spec.SecretKeySpec(order.key(), "AES"), new javax.crypto.spec.GCMParameterSpec(128, order.seal(), 0, 12));
+            gmac.init(javax.crypto.Cipher.ENCRYPT_MODE, new javax.crypto.spec.SecretKeySpec(order.key(), "AES"),
+                    new javax.crypto.spec.GCMParameterSpec(128, order.seal(), 0, 12));
             gmac.updateAAD(bytes);
             gmac.doFinal(order.seal(), 12);
         } catch (java.security.GeneralSecurityException e) {
@@ -148,11 +152,13 @@ class SelfWritingTest {
         return Images.options().withStripes(1 + random.nextInt(3)).withForm(new ImageForm(integrity, 0, false));
     }
 
-    private Manifest write(Path parent, WriterOptions options, List<? extends PageSource> sources, List<FakeProcess> processes) throws IOException {
+    private Manifest write(Path parent, WriterOptions options, List<? extends PageSource> sources,
+            List<FakeProcess> processes) throws IOException {
         return write(parent, options, sources, processes, sources.size());
     }
 
-    private Manifest write(Path parent, WriterOptions options, List<? extends PageSource> sources, List<FakeProcess> processes, int expect) throws IOException {
+    private Manifest write(Path parent, WriterOptions options, List<? extends PageSource> sources,
+            List<FakeProcess> processes, int expect) throws IOException {
         try (CheckpointWriter writer = CheckpointWriter.create(parent, options)) {
             NodeWriter node = writer.node(0, "host");
             node.expect(expect);
@@ -174,12 +180,13 @@ class SelfWritingTest {
                 case 1 -> new Writing(process, false);
                 default -> new Writing(process, true);
             }));
-            Manifest manifest = write(temp.resolve("c"), options(random), sources, processes, 1 + random.nextInt(processes.size()));
+            Manifest manifest =
+                    write(temp.resolve("c"), options(random), sources, processes, 1 + random.nextInt(processes.size()));
             assertEquals(processes.stream().mapToLong(FakeProcess::bytes).sum(), manifest.bytes());
             Path checkpoint = temp.resolve("c").resolve("ckpt-%04d".formatted(manifest.id()));
             Images.assertHolds(checkpoint, processes);
             try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.KEY)) {
-                reader.verify((done, total) -> { });
+                reader.verify((done, total) -> {});
             }
         }
     }
@@ -194,7 +201,8 @@ class SelfWritingTest {
         write(temp.resolve("self"), options, List.of(writing), List.of(process), manyOthers);
         write(temp.resolve("read"), options, List.of(process), List.of(process));
         assertEquals(0, writing.readings);
-        assertEquals(-1, java.nio.file.Files.mismatch(temp.resolve("read/ckpt-0001/node-0000.stripe-00"), temp.resolve("self/ckpt-0001/node-0000.stripe-00")));
+        assertEquals(-1, java.nio.file.Files.mismatch(temp.resolve("read/ckpt-0001/node-0000.stripe-00"),
+                temp.resolve("self/ckpt-0001/node-0000.stripe-00")));
     }
 
     @Test
@@ -211,7 +219,8 @@ class SelfWritingTest {
                     node.expect(1 + random.nextInt(3));
                     List<CompletableFuture<MemoryResult>> results = new ArrayList<>();
                     for (FakeProcess process : processes) {
-                        results.add(node.memory(process.id, process.ranges(), random.nextInt(4) == 0 ? process : new Writing(process, true)));
+                        results.add(node.memory(process.id, process.ranges(),
+                                random.nextInt(4) == 0 ? process : new Writing(process, true)));
                     }
                     Manifest manifest = writer.commit(Images.INFO);
                     history = writer.history();
@@ -220,7 +229,7 @@ class SelfWritingTest {
                     Path checkpoint = temp.resolve("chain").resolve("ckpt-%04d".formatted(manifest.id()));
                     Images.assertHolds(checkpoint, processes);
                     try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.KEY)) {
-                        reader.verify((done, total) -> { });
+                        reader.verify((done, total) -> {});
                     }
                 }
                 processes.forEach(process -> process.goOn(random));
@@ -231,11 +240,13 @@ class SelfWritingTest {
     @Test
     void whatMustBePackedIsRead() throws Exception {
         Random random = new Random(Images.seed("SelfWritingTest.packed"));
-        for (WriterOptions options : List.of(Images.options().withForm(new ImageForm(Manifest.Integrity.XXH3, 1, false)), Images.encrypted())) {
+        for (WriterOptions options : List
+                .of(Images.options().withForm(new ImageForm(Manifest.Integrity.XXH3, 1, false)), Images.encrypted())) {
             FakeProcess process = new FakeProcess(1, random, 20, 30);
             Writing writing = new Writing(process, true);
             Manifest manifest = write(temp.resolve("c"), options, List.of(writing), List.of(process));
-            assertTrue(writing.readings > 0 && writing.files == null, "it wrote by itself what has to be compressed or encrypted");
+            assertTrue(writing.readings > 0 && writing.files == null,
+                    "it wrote by itself what has to be compressed or encrypted");
             Images.assertHolds(temp.resolve("c").resolve("ckpt-%04d".formatted(manifest.id())), List.of(process));
         }
     }
@@ -244,14 +255,17 @@ class SelfWritingTest {
     void anErrorOfTheFileSystemNamesTheFileAndEndsTheCheckpoint() throws Exception {
         Random random = new Random(Images.seed("SelfWritingTest.errors"));
         List<FakeProcess> good = Images.processes(random, 2);
-        write(temp.resolve("c"), Images.options(), good.stream().map(process -> new Writing(process, true)).toList(), good);
-        for (int errno : new int[] {ENOSPC, EIO}) {
-            List<FakeProcess> processes = List.of(new FakeProcess(1, random, 3, 900), new FakeProcess(2, random, 3, 900));
+        write(temp.resolve("c"), Images.options(), good.stream().map(process -> new Writing(process, true)).toList(),
+                good);
+        for (int errno : new int[]{ENOSPC, EIO}) {
+            List<FakeProcess> processes =
+                    List.of(new FakeProcess(1, random, 3, 900), new FakeProcess(2, random, 3, 900));
             Writing failing = new Writing(processes.get(1), true);
             failing.errno = errno;
             failing.errnoAfter = random.nextInt(2);
             List<Writing> sources = List.of(new Writing(processes.get(0), true), failing);
-            IOException error = assertThrows(IOException.class, () -> write(temp.resolve("c"), Images.options(), sources, processes));
+            IOException error = assertThrows(IOException.class,
+                    () -> write(temp.resolve("c"), Images.options(), sources, processes));
             assertTrue(error.getMessage().contains("node-0000.stripe-"), error.getMessage());
             assertEquals(errno == ENOSPC, error instanceof ImageError.NoSpace, error.toString());
             if (errno == ENOSPC) {
@@ -259,11 +273,15 @@ class SelfWritingTest {
             } else {
                 assertFalse(error instanceof ImageError, error.toString());
             }
-            assertEquals(List.of(1L), new Catalogue(temp.resolve("c"), Images.KEY).list().stream().map(Catalogue.Entry::id).toList());
+            assertEquals(List.of(1L),
+                    new Catalogue(temp.resolve("c"), Images.KEY).list().stream().map(Catalogue.Entry::id).toList());
         }
     }
 
-    /** Each of a snapshot's appends fails in turn, and leaves half of it behind in turn: what was there stays, and nothing else. */
+    /**
+     * Each of a snapshot's appends fails in turn, and leaves half of it behind in turn: what was there stays, and
+     * nothing else.
+     */
     @Test
     void whicheverOfItsAppendsFailsTheOldCheckpointStays() throws Exception {
         Random random = new Random(Images.seed("SelfWritingTest.every"));
@@ -271,7 +289,7 @@ class SelfWritingTest {
         Path parent = temp.resolve("c");
         write(parent, Images.options(), good.stream().map(process -> new Writing(process, true)).toList(), good);
         List<FakeProcess> processes = List.of(new FakeProcess(1, random, 9, 900), new FakeProcess(2, random, 9, 900));
-        for (boolean tears : new boolean[] {false, true}) {
+        for (boolean tears : new boolean[]{false, true}) {
             int appends = 0;
             for (boolean failed = true; failed; appends += failed ? 1 : 0) {
                 Writing failing = new Writing(processes.get(1), true);
@@ -288,7 +306,8 @@ class SelfWritingTest {
                 assertEquals(failed, error != null, "append " + appends + " went unnoticed, or nothing did");
                 if (failed) {
                     assertTrue(error.getMessage().contains("node-0000.stripe-"), error.getMessage());
-                    assertEquals(List.of(1L), new Catalogue(parent, Images.KEY).list().stream().map(Catalogue.Entry::id).toList());
+                    assertEquals(List.of(1L),
+                            new Catalogue(parent, Images.KEY).list().stream().map(Catalogue.Entry::id).toList());
                     Images.assertHolds(parent.resolve("ckpt-0001"), good);
                 }
             }
@@ -333,7 +352,8 @@ class SelfWritingTest {
                 return torn.read(address, into);
             }
         };
-        IOException error = assertThrows(IOException.class, () -> write(temp.resolve("c"), Images.options(), List.of(nowhere), List.of(process)));
+        IOException error = assertThrows(IOException.class,
+                () -> write(temp.resolve("c"), Images.options(), List.of(nowhere), List.of(process)));
         assertTrue(error.getMessage().contains("bytes long after"), error.getMessage());
     }
 }

@@ -9,8 +9,8 @@ import org.udckpt.process.files.FilesRefused;
 import org.udckpt.process.files.Patience;
 
 /**
- * Asks, while the job still runs, for each file that it has open, since the stop asks again: a server that is gone would keep the job standing for as
- * long as it does not answer, and nothing could be done about it then.
+ * Asks, while the job still runs, for each file that it has open, since the stop asks again: a server that is gone
+ * would keep the job standing for as long as it does not answer, and nothing could be done about it then.
  */
 public final class AnsweringFiles {
     private static final Duration MOST = Duration.ofSeconds(10);
@@ -37,7 +37,8 @@ public final class AnsweringFiles {
     }
 
     private static String refusal(String path) {
-        return "the file system of " + path + " has not answered for " + MOST.toSeconds() + " s (is its server gone?); no checkpoint can be made while the job has something open there";
+        return "the file system of " + path + " did not respond for " + MOST.toSeconds()
+                + " s (is its server gone?); no checkpoint is possible while the job has files open there";
     }
 
     private void process(int pid) {
@@ -46,7 +47,8 @@ public final class AnsweringFiles {
                 file(pid, "fd/" + fd);
             }
             file(pid, "cwd");
-            for (String line : Proc.text("/proc/" + pid + "/maps").split("\n")) { // what is mapped may not be open any more
+            for (String line : Proc.text("/proc/" + pid + "/maps").split("\n")) {
+                // what is mapped may not be open any more
                 mapping(line);
             }
             for (int child : Proc.children(pid)) {
@@ -57,11 +59,16 @@ public final class AnsweringFiles {
         }
     }
 
-    /** Of a file that the process shares and may write to: the stop looks at that one by its name. @param line of proc_pid_maps(5) */
+    /**
+     * Of a file that the process shares and may write to: the stop looks at that one by its name.
+     *
+     * @param line of proc_pid_maps(5)
+     */
     private void mapping(String line) {
         int path = line.indexOf('/');
         int permissions = line.indexOf(' ') + 1;
-        if (path > 0 && line.charAt(permissions + 1) == 'w' && line.charAt(permissions + 3) == 's' && !line.startsWith("/dev/", path) && !line.endsWith("(deleted)")) {
+        if (path > 0 && line.charAt(permissions + 1) == 'w' && line.charAt(permissions + 3) == 's'
+                && !line.startsWith("/dev/", path) && !line.endsWith("(deleted)")) {
             patience.at(line.substring(path));
             Files.tryStat(line.substring(path));
         }

@@ -1,5 +1,7 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.SIGSTOP;
+
 import java.util.ArrayList;
 import java.util.List;
 import org.udckpt.linux.Files;
@@ -11,12 +13,13 @@ import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Region;
 
 /**
- * Asks the snapshot for what a fork inherits, and the job's threads need not be stopped for: attributes that differ from those of a program that has just been
- * started. {@link ProcessReader} and {@link NumaPolicies} have asked in the stop for what a fork does not inherit.
+ * Asks the snapshot for what a fork inherits, and the job's threads need not be stopped for: attributes that differ
+ * from those of a program that has just been started. {@link ProcessReader} and {@link NumaPolicies} have asked in the
+ * stop for what a fork does not inherit.
  */
 final class AttributeReader {
-    private static final int SIGSTOP = 19;
-    private static final int PR_GET_TSC = 25, PR_MCE_KILL_GET = 34, PR_GET_IO_FLUSHER = 58, PR_GET_MEMORY_MERGE = 68, ARCH_PRCTL = 158, ARCH_GET_CPUID = 0x1011;
+    private static final int PR_GET_TSC = 25, PR_MCE_KILL_GET = 34, PR_GET_IO_FLUSHER = 58, PR_GET_MEMORY_MERGE = 68,
+            ARCH_GET_CPUID = 0x1011;
     private static final int OWN = (int) ProcessHandle.current().pid();
     private static final long NO_LOGIN = 0xffff_ffffL;
     private static final int PR_TSC_SIGSEGV = 2, PR_MCE_KILL_DEFAULT = 2;
@@ -51,8 +54,9 @@ final class AttributeReader {
         long login = loginUser(process.snapshot.pid());
         if (login != loginUser(OWN)) {
             if (User.id() != 0 && login != User.id()) {
-                throw process.refuse("its login user (/proc/PID/loginuid) has become " + login + ", which an ordinary user's restart, in a user namespace with one user, could not say; "
-                        + "take the checkpoint as root, or have the program leave that alone");
+                throw process.refuse("its login user (/proc/PID/loginuid) was changed to " + login
+                        + ", which a restart by an ordinary user, in a user namespace with one user, cannot restore; "
+                        + "take the checkpoint as root, or keep the program from changing it");
             }
             add(AttributeKind.LOGIN_USER, login);
         }
@@ -83,9 +87,10 @@ final class AttributeReader {
         int machineCheck = calls.add(Syscall.PRCTL, PR_MCE_KILL_GET);
         int flusher = calls.add(Syscall.PRCTL, PR_GET_IO_FLUSHER);
         int tsc = calls.add(Syscall.PRCTL, PR_GET_TSC, tscAt);
-        int cpuid = calls.add(ARCH_PRCTL, ARCH_GET_CPUID);
+        int cpuid = calls.add(Syscall.ARCH_PRCTL, ARCH_GET_CPUID);
         Keyrings.Session session = Keyrings.ask(calls);
-        calls.run(); // what a kernel does not have (EINVAL) or does not give (EPERM: only root can have set it) is as at first
+        // what a kernel does not have (EINVAL) or does not give (EPERM: only root can have set it) is as at first
+        calls.run();
         session.refuseOther(process);
         if (calls.result(merge) == 1) {
             add(AttributeKind.MEMORY_MERGE, 1);
@@ -106,13 +111,16 @@ final class AttributeReader {
 
     private void ofThread(TracedThread thread) {
         if (thread.storeBypass != 0) {
-            found.add(Attribute.of(AttributeKind.STORE_BYPASS, process.namespacePid, thread.namespaceTid, thread.storeBypass));
+            found.add(Attribute.of(AttributeKind.STORE_BYPASS, process.namespacePid, thread.namespaceTid,
+                    thread.storeBypass));
         }
         if (thread.indirectBranch != 0) {
-            found.add(Attribute.of(AttributeKind.INDIRECT_BRANCH, process.namespacePid, thread.namespaceTid, thread.indirectBranch));
+            found.add(Attribute.of(AttributeKind.INDIRECT_BRANCH, process.namespacePid, thread.namespaceTid,
+                    thread.indirectBranch));
         }
         if (thread.memoryPolicy.length > 0) {
-            found.add(Attribute.of(AttributeKind.MEMORY_POLICY, process.namespacePid, thread.namespaceTid, thread.memoryPolicy));
+            found.add(Attribute.of(AttributeKind.MEMORY_POLICY, process.namespacePid, thread.namespaceTid,
+                    thread.memoryPolicy));
         }
     }
 
@@ -127,7 +135,8 @@ final class AttributeReader {
                     take(asked);
                 }
                 long answer = calls.room(NumaPolicies.BYTES);
-                asked.add(new Asked(region, calls.add(NumaPolicies.GET_MEMPOLICY, answer, answer + 8, NumaPolicies.BITS, region.start(), NumaPolicies.OF_ADDRESS), answer));
+                asked.add(new Asked(region, calls.add(NumaPolicies.GET_MEMPOLICY, answer, answer + 8, NumaPolicies.BITS,
+                        region.start(), NumaPolicies.OF_ADDRESS), answer));
             }
         }
         take(asked);
@@ -136,9 +145,11 @@ final class AttributeReader {
     private void take(List<Asked> asked) {
         calls.run();
         for (Asked one : asked) {
-            if (calls.result(one.place) == 0 && calls.readInt(one.answer) != 0) { // ENOSYS: no NUMA; EFAULT: not in the snapshot
+            if (calls.result(one.place) == 0 && calls.readInt(one.answer) != 0) {
+                // ENOSYS: no NUMA; EFAULT: not in the snapshot
                 long[] policy = NumaPolicies.values(calls.read(one.answer, NumaPolicies.BYTES));
-                found.add(new Attribute(process.namespacePid, 0, AttributeKind.MEMORY_POLICY.label(), one.region.start(), one.region.end(), policy));
+                found.add(new Attribute(process.namespacePid, 0, AttributeKind.MEMORY_POLICY.label(),
+                        one.region.start(), one.region.end(), policy));
             }
         }
         asked.clear();

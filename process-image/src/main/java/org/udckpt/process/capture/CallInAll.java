@@ -5,8 +5,9 @@ import java.util.function.IntFunction;
 import org.udckpt.process.trace.Injector;
 
 /**
- * The same system call in many stopped threads, of one process or of several: begun in all, then awaited, so that none waits for the processor time
- * of the one before. When one dies, the others are brought to the end of the call all the same: they are stopped, and can be let go.
+ * The same system call in many stopped threads, of one process or of several: begun in all, then awaited, so that none
+ * waits for the processor time of the one before. When one dies, the others are brought to the end of the call all the
+ * same: they are stopped, and can be let go.
  */
 final class CallInAll {
     private interface Step {

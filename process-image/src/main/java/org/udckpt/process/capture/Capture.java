@@ -13,24 +13,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
-import org.udckpt.linux.Limits;
-import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
-import org.udckpt.linux.Scratch;
-import org.udckpt.linux.Syscall;
-import org.udckpt.linux.User;
 import org.udckpt.process.files.FileCut;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.FilesRefused;
-import org.udckpt.process.files.Prefixes;
-import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.identity.IdentityReader;
 import org.udckpt.process.identity.KnownFiles;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
-import org.udckpt.process.model.DescriptorNumbers;
 import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.GuardPages;
@@ -54,7 +46,8 @@ import org.udckpt.process.trace.VectorLayouts;
 
 /**
  * A consistent copy of all ranks of a node: all are stopped, all are read, all are forked, and only then do they go on.
- * {@link #take} returns when they do; {@link #image} and {@link #sources} work from the snapshots. Close it to end those.
+ * {@link #take} returns when they do; {@link #image} and {@link #sources} work from the snapshots. Close it to end
+ * those.
  */
 public final class Capture implements AutoCloseable {
     /** Where a pid namespace begins: a restart has one without being asked. */
@@ -79,11 +72,13 @@ public final class Capture implements AutoCloseable {
     private final List<Attribute> owners;
     private final List<PhaseTimes> times = new ArrayList<>();
     private final long objectsNs;
-    private boolean standing = true;
+    private volatile boolean standing = true;
+    /** Nothing is left to close: a descriptor that is closed twice may be another's by then. Guarded by this. */
+    private boolean closed;
     private JobImage image;
     private List<MemorySource> sources;
 
-    private Capture(List<RankCapture> ranks, Stop stop) {
+    private Capture(List<RankCapture> ranks, StoppedJob stop) {
         this.ranks = ranks;
         this.descriptors = stop.reader.descriptors();
         this.objects = stop.table.objects();
@@ -118,12 +113,12 @@ public final class Capture implements AutoCloseable {
     }
 
     /**
-     * As {@link #take}, but the ranks stand still until {@link #resume}, or until it is closed: where the job has others elsewhere, none may do anything that
-     * another's copies show before all copies are made.
+     * As {@link #take}, but the ranks stand still until {@link #resume}, or until it is closed: where the job has
+     * others elsewhere, none may do anything that another's copies show before all copies are made.
      */
     public static Capture standing(CaptureRequest request) {
         List<RankCapture> ranks = new ArrayList<>();
-        Stop stop = new Stop(request, GrowingFiles.read(request));
+        StoppedJob stop = new StoppedJob(request, GrowingFiles.read(request));
         try {
             for (CaptureRequest.Root root : request.roots()) {
                 ranks.add(new RankCapture(root, request.calls()));
@@ -131,14 +126,17 @@ public final class Capture implements AutoCloseable {
             all(ranks, RankCapture::stop);
             adoptOrphans(ranks);
             request.calls().keep(ranks.stream().flatMap(RankCapture::threads).collect(Collectors.toSet()));
-            all(ranks, RankCapture::read, () -> stop.look(ranks)); // both only look: where there is a second processor, at the same time
+            // both only look: where there is a second processor, at the same time
+            all(ranks, RankCapture::read, () -> stop.look(ranks));
             List<TracedProcess> processes = ranks.stream().flatMap(rank -> rank.processes().stream()).toList();
-            if (ranks.size() > 1 && processes.stream().anyMatch(process -> process.orphan)) { // it went to the first rank, whoever made it
+            if (ranks.size() > 1 && processes.stream().anyMatch(process -> process.orphan)) {
+                // it went to the first rank, whoever made it
                 Kinship.refuseShared(processes);
             }
             TreeCheck.refuse(ranks);
             all(ranks, rank -> rank.ask(stop.memory));
-            all(ranks, RankCapture::fork, () -> stop.readObjects(ranks)); // looks at the kernel's objects from outside, while the tracers fork
+            // looks at the kernel's objects from outside, while the tracers fork
+            all(ranks, RankCapture::fork, () -> stop.readObjects(ranks));
             PeerCredentialReader peers = stop.reader.peers();
             if (peers.open()) {
                 all(ranks, rank -> rank.askPeers(peers));
@@ -164,14 +162,17 @@ public final class Capture implements AutoCloseable {
             }
         } catch (RuntimeException failure) {
             RuntimeException explained = Deaths.explain(ranks, failure);
-            abandon(ranks, copies, files, explained);
+            synchronized (this) {
+                closed = true;
+                abandon(ranks, copies, files, explained);
+            }
             throw explained;
         }
     }
 
     /**
-     * The ranks of {@link #standing} end where they stand, without another instruction: what they hold is in a durable image. Their ends are seen when this is
-     * closed, for until then they are traced.
+     * The ranks of {@link #standing} end where they stand, without another instruction: what they hold is in a durable
+     * image. Their ends are seen when this is closed, for until then they are traced.
      */
     public void end() {
         standing = false;
@@ -184,117 +185,20 @@ public final class Capture implements AutoCloseable {
     private static void adoptOrphans(List<RankCapture> ranks) {
         RankCapture first = ranks.getFirst();
         Set<Integer> roots = ranks.stream().map(rank -> rank.root.pid()).collect(Collectors.toSet());
-        for (List<Integer> orphans; !(orphans = Kinship.orphans(first.root.pid(), roots)).isEmpty(); ) {
+        for (List<Integer> orphans; !(orphans = Kinship.orphans(first.root.pid(), roots)).isEmpty();) {
             List<Integer> found = orphans;
             all(List.of(first), rank -> rank.adopt(found));
         }
     }
 
-    /** What is read of all ranks together, while they are stopped. */
-    private static final class Stop {
-        private static final int RLIMIT_NOFILE = 7;
-
-        final ObjectTable table;
-        final FileCut files;
-        final MemoryObjects memory;
-        final DescriptorReader reader;
-        final Map<TracedProcess, List<Region>> regions = new HashMap<>();
-        final List<Zombie> zombies = new ArrayList<>();
-        Clocks clocks;
-        int parent;
-        long objectsNs;
-
-        Stop(CaptureRequest request, Prefixes growing) {
-            table = new ObjectTable(new Outside(request.closesOutside()));
-            files = new FileCut(request.files().with(request.streams().identities()), table::newId, growing);
-            memory = new MemoryObjects(table, files);
-            reader = new DescriptorReader(request, table, memory);
-        }
-
-        /** From outside, and nothing is opened: as soon as the processes stand. */
-        void look(List<RankCapture> ranks) {
-            long start = System.nanoTime();
-            for (RankCapture rank : ranks) {
-                rank.processes().forEach(reader::look);
-            }
-            objectsNs = System.nanoTime() - start;
-        }
-
-        void readObjects(List<RankCapture> ranks) {
-            long start = System.nanoTime();
-            for (RankCapture rank : ranks) {
-                rank.processes().forEach(reader::known);
-                rank.zombies().rows().forEach(reader::known);
-            }
-            QuietFiles quiet = new QuietFiles(reader.observers());
-            files.openBy(quiet);
-            memory.openBy(quiet, ranks.stream().flatMap(rank -> rank.processes().stream()).toList());
-            reader.openBy(quiet);
-            for (RankCapture rank : ranks) {
-                for (TracedProcess process : rank.processes()) {
-                    reader.read(process, rank.root);
-                    regions.put(process, mapped(process));
-                }
-                zombies.addAll(rank.zombies().rows());
-            }
-            reader.finish();
-            refuseTooMany(ranks.getFirst().processes().getFirst());
-            files.cut();
-            clocks = clocks(ranks.getFirst().root.pid());
-            parent = Kinship.parentNumber(ranks.getFirst().processes().getFirst());
-            objectsNs += System.nanoTime() - start;
-        }
-
-        /** Root's restart may have more descriptors than any limit says. */
-        private void refuseTooMany(TracedProcess root) {
-            if (User.id() != 0) {
-                long limit = Math.max(hard(root.pid), hard((int) ProcessHandle.current().pid()));
-                String refusal = DescriptorNumbers.of(reader.descriptors(), table.objects(), table.terminals()).refusal(limit);
-                if (refusal != null) {
-                    throw root.refuse("the job " + refusal);
-                }
-            }
-        }
-
-        private static long hard(int pid) {
-            long limit = Limits.of(pid)[2 * RLIMIT_NOFILE + 1];
-            return limit == Limits.INFINITY ? Long.MAX_VALUE : limit;
-        }
-
-        private List<Region> mapped(TracedProcess process) {
-            List<Region> mapped = new ArrayList<>();
-            for (Mapping m : process.mappings) {
-                if (!process.owns(m)) {
-                    mapped.add(new Region(process.namespacePid, m.start(), m.end(), m.permissions(), m.offset(), m.path(), "", memory.ofMapping(process, m)));
-                }
-            }
-            return mapped;
-        }
-    }
-
-    private static Clocks clocks(int pid) {
-        long[] now = {clock(1), clock(7), clock(0)};
-        for (String line : Proc.text("/proc/" + pid + "/timens_offsets").split("\n")) {
-            String[] words = line.strip().split("\\s+");
-            if (words.length == 3) {
-                now[words[0].equals("monotonic") ? 0 : 1] += Long.parseLong(words[1]) * 1_000_000_000L + Long.parseLong(words[2]);
-            }
-        }
-        return new Clocks(now[0], now[1], now[2]);
-    }
-
-    private static long clock(int id) {
-        LinuxError.check(Syscall.call(Syscall.CLOCK_GETTIME, id, Scratch.data().address()), "clock_gettime");
-        return Scratch.data().get(JAVA_LONG, 0) * 1_000_000_000L + Scratch.data().get(JAVA_LONG, 8);
-    }
-
     /** One phase on all ranks in parallel; waits for all, also when one fails. */
     private static void all(List<RankCapture> ranks, Function<RankCapture, CompletableFuture<Long>> phase) {
-        all(ranks, phase, () -> { });
+        all(ranks, phase, () -> {});
     }
 
     /** @param beside what the calling thread does meanwhile */
-    private static void all(List<RankCapture> ranks, Function<RankCapture, CompletableFuture<Long>> phase, Runnable beside) {
+    private static void all(List<RankCapture> ranks, Function<RankCapture, CompletableFuture<Long>> phase,
+            Runnable beside) {
         List<CompletableFuture<Long>> running = new ArrayList<>();
         for (RankCapture rank : ranks) {
             running.add(phase.apply(rank));
@@ -307,7 +211,8 @@ public final class Capture implements AutoCloseable {
         }
         failures.addAll(besides); // what a process is says more than what one of its descriptors is
         if (!failures.isEmpty()) {
-            RuntimeException first = failures.stream().filter(Capture::isRefusal).findFirst().orElse(failures.getFirst());
+            RuntimeException first =
+                    failures.stream().filter(Capture::isRefusal).findFirst().orElse(failures.getFirst());
             failures.stream().filter(other -> other != first).forEach(first::addSuppressed);
             throw first;
         }
@@ -338,14 +243,18 @@ public final class Capture implements AutoCloseable {
         files.close();
     }
 
-    /** Connections to processes outside of the job, which the image holds as closed; each with its process and descriptor. */
+    /**
+     * Connections to processes outside of the job, which the image holds as closed; each with its process and
+     * descriptor.
+     */
     public List<String> cut() {
         return cut;
     }
 
     /** What the user should know of this capture; the image is good. */
     public List<String> notes() {
-        return StatusLines.UNKNOWN.isEmpty() ? List.of() : List.of("this kernel tells of attributes in /proc/PID/status that this version of udckpt does not know, and that a restart would lose if the "
+        return StatusLines.UNKNOWN.isEmpty() ? List.of() : List.of("this kernel has attributes in /proc/PID/status "
+                + "that this version of udckpt does not know; a restart would lose them if the "
                 + "job had set them: " + String.join(", ", StatusLines.UNKNOWN));
     }
 
@@ -403,11 +312,15 @@ public final class Capture implements AutoCloseable {
         List<JobFile> jobFiles = files.rows();
         List<JobName> allNames = new ArrayList<>(names);
         allNames.addAll(DirectoriesAbove.of(objects, jobFiles, names, users()));
-        long lastId = LongStream.of(objects.stream().mapToLong(KernelObject::id).max().orElse(0), tcpSockets.stream().mapToLong(TcpSocket::id).max().orElse(0),
-                terminals.stream().mapToLong(TerminalObject::id).max().orElse(0), packetSockets.stream().mapToLong(PacketSocket::id).max().orElse(0),
+        long lastId = LongStream.of(objects.stream().mapToLong(KernelObject::id).max().orElse(0),
+                tcpSockets.stream().mapToLong(TcpSocket::id).max().orElse(0),
+                terminals.stream().mapToLong(TerminalObject::id).max().orElse(0),
+                packetSockets.stream().mapToLong(PacketSocket::id).max().orElse(0),
                 sources(jobFiles).max().orElse(0)).max().getAsLong();
-        return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, jobFiles, allRegions, lastId), timers, zombies, clocks,
-                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards, jobFiles, privileges, attributes,
+        return new JobImage(processes, threads, allRegions, descriptors,
+                MappedFiles.add(objects, jobFiles, allRegions, lastId), timers, zombies, clocks,
+                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards,
+                jobFiles, privileges, attributes,
                 List.of(), notices, allNames);
     }
 
@@ -415,7 +328,8 @@ public final class Capture implements AutoCloseable {
     private Set<Integer> users() {
         Set<Integer> users = new HashSet<>();
         for (RankCapture rank : ranks) {
-            rank.processes().forEach(process -> users.add(Integer.parseUnsignedInt(Proc.field(process.status, "Uid:").split("\\s+")[1])));
+            rank.processes().forEach(process -> users
+                    .add(Integer.parseUnsignedInt(Proc.field(process.status, "Uid:").split("\\s+")[1])));
         }
         return users;
     }
@@ -448,7 +362,8 @@ public final class Capture implements AutoCloseable {
     }
 
     private static LongStream sources(List<JobFile> files) {
-        return files.stream().filter(JobFile.RegularFile.class::isInstance).mapToLong(file -> ((JobFile.RegularFile) file).id());
+        return files.stream().filter(JobFile.RegularFile.class::isInstance)
+                .mapToLong(file -> ((JobFile.RegularFile) file).id());
     }
 
     /** One per process, then one per shared object and file that is not empty; found by the first call. */
@@ -483,9 +398,16 @@ public final class Capture implements AutoCloseable {
         files.verify();
     }
 
-    /** Ends the snapshots and frees the copies; the job is not touched, but runs if it still stood. */
+    /**
+     * Ends the snapshots and frees the copies; the job is not touched, but runs if it still stood. From any thread,
+     * also from several: all has ended when any of them returns.
+     */
     @Override
-    public void close() {
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
         if (standing) {
             standing = false;
             RuntimeException asked = new IllegalStateException("the capture was closed before the ranks ran again");

@@ -12,9 +12,10 @@ import org.udckpt.process.files.FileRequest;
  * @param closesOutside connections to processes outside of the job are closed in the image; else the capture is refused
  * @param files which of the job's files are captured with it
  * @param leases that there were a moment before
- * @param calls what earlier captures of the same life have seen
+ * @param calls what earlier captures of the same incarnation have seen
  */
-public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean closesOutside, FileRequest files, FileLeases leases, TimedCalls calls) {
+public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean closesOutside, FileRequest files,
+        FileLeases leases, TimedCalls calls) {
     /** One that is refused where there are connections to others, with the files that are open for writing. */
     public CaptureRequest(List<Root> roots, StandardStreams streams) {
         this(roots, streams, false, FileRequest.open(), FileLeases.now(), new TimedCalls());
@@ -28,17 +29,20 @@ public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean 
      * @param ownedDescriptors those that the library or its device holds; they are not captured
      * @param ownedRanges {start, end} pairs of the library's shared mappings; they are not captured
      * @param controlDescriptor of the library's control connection, or NONE
-     * @param pmiDescriptor of the connection to the process manager, or NONE: the variable PMI_FD of its environment says it
+     * @param pmiDescriptor of the connection to the process manager, or NONE: the variable PMI_FD of its environment
+     *     says it
      * @param descendants the library in other processes of the tree (a script's program)
      * @param tree its processes are no ranks only for being below it (a launcher): errors call them by pid and program
      */
-    public record Root(int rank, int pid, int[] ownedDescriptors, long[] ownedRanges, int controlDescriptor, int pmiDescriptor,
+    public record Root(int rank, int pid, int[] ownedDescriptors, long[] ownedRanges, int controlDescriptor,
+            int pmiDescriptor,
             List<Library> descendants, boolean tree) {
         public Root(int rank, int pid) {
             this(rank, pid, new int[0], new long[0], NONE, NONE);
         }
 
-        public Root(int rank, int pid, int[] ownedDescriptors, long[] ownedRanges, int controlDescriptor, int pmiDescriptor) {
+        public Root(int rank, int pid, int[] ownedDescriptors, long[] ownedRanges, int controlDescriptor,
+                int pmiDescriptor) {
             this(rank, pid, ownedDescriptors, ownedRanges, controlDescriptor, pmiDescriptor, List.of(), false);
         }
 
@@ -47,7 +51,8 @@ public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean 
             if (process.root()) {
                 return new Library(process.namespacePid, ownedDescriptors, ownedRanges, controlDescriptor);
             }
-            return descendants.stream().filter(library -> library.namespacePid() == process.namespacePid).findFirst().orElse(null);
+            return descendants.stream().filter(library -> library.namespacePid() == process.namespacePid).findFirst()
+                    .orElse(null);
         }
     }
 
@@ -56,7 +61,7 @@ public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean 
 
     /** {device, inode} of streams 0, 1 and 2; all -1: there is none to recognise. */
     public record StandardStreams(long[] identities) {
-        public static final StandardStreams NONE = new StandardStreams(new long[] {-1, -1, -1, -1, -1, -1});
+        public static final StandardStreams NONE = new StandardStreams(new long[]{-1, -1, -1, -1, -1, -1});
 
         /** Those of a process, for example of the agent itself or of the shepherd. */
         public static StandardStreams of(int pid) {

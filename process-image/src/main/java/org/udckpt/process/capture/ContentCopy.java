@@ -1,21 +1,28 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.MADV_DONTNEED;
+import static org.udckpt.linux.LinuxConstants.SEEK_DATA;
+import static org.udckpt.linux.LinuxConstants.SEEK_HOLE;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.MappedMemory;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.MemorySource;
 
-/** Contents that were copied during the stop, because a fork does not freeze them: shared memory, files. */
-@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
+/**
+ * Contents that were copied during the stop, because a fork does not freeze them: shared memory, files. A failed
+ * checkpoint closes it while others still read from it: their reading fails then.
+ */
 final class ContentCopy implements MemorySource, AutoCloseable {
-    private static final int SEEK_DATA = 3, SEEK_HOLE = 4, PAGE = 4096;
-    private static final int READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22;
+    private static final int PAGE = 4096;
 
     private final long id;
     private final boolean process;
+    private final Arena arena = Arena.ofShared();
     private long[] extents = new long[0];
     private MemorySegment[] copies = new MemorySegment[0];
 
@@ -27,13 +34,14 @@ final class ContentCopy implements MemorySource, AutoCloseable {
 
     /** Copies the parts of a file of {@code size} bytes that are not holes. */
     void file(int fd, long size) {
-        for (long at = 0; at < size; ) {
+        for (long at = 0; at < size;) {
             long data = Syscall.call(Syscall.LSEEK, fd, at, SEEK_DATA);
             if (data == -6 /* ENXIO: only a hole is left */) {
                 return;
             }
             boolean whole = data == -LinuxError.EINVAL; // a file system without holes
-            long hole = whole ? size : LinuxError.check(Syscall.call(Syscall.LSEEK, fd, LinuxError.check(data, "lseek"), SEEK_HOLE), "lseek");
+            long hole = whole ? size : LinuxError
+                    .check(Syscall.call(Syscall.LSEEK, fd, LinuxError.check(data, "lseek"), SEEK_HOLE), "lseek");
             long start = whole ? 0 : data & -PAGE;
             long end = Math.min(hole, size);
             if (end <= start) {
@@ -50,12 +58,13 @@ final class ContentCopy implements MemorySource, AutoCloseable {
         memory.read(address, allocate(offset, offset + size));
     }
 
-    /** Forgets the copies within [start, end). */
+    /** Forgets the copies within [start, end), which nobody reads yet. */
     void remove(long start, long end) {
         int left = 0;
         for (int i = 0; i < copies.length; i++) {
-            if (Long.compareUnsigned(extents[2 * i], start) >= 0 && Long.compareUnsigned(extents[2 * i + 1], end) <= 0) {
-                Syscall.call(Syscall.MUNMAP, copies[i].address(), copies[i].byteSize());
+            if (Long.compareUnsigned(extents[2 * i], start) >= 0
+                    && Long.compareUnsigned(extents[2 * i + 1], end) <= 0) {
+                Syscall.call(Syscall.MADVISE, copies[i].address(), copies[i].byteSize(), MADV_DONTNEED);
             } else {
                 extents[2 * left] = extents[2 * i];
                 extents[2 * left + 1] = extents[2 * i + 1];
@@ -71,8 +80,10 @@ final class ContentCopy implements MemorySource, AutoCloseable {
     }
 
     private static void readFile(int fd, long offset, MemorySegment target) {
-        for (long done = 0; done < target.byteSize(); ) {
-            long n = LinuxError.check(Syscall.call(Syscall.PREAD64, fd, target.address() + done, target.byteSize() - done, offset + done), "read of a job's file");
+        for (long done = 0; done < target.byteSize();) {
+            long n = LinuxError.check(
+                    Syscall.call(Syscall.PREAD64, fd, target.address() + done, target.byteSize() - done, offset + done),
+                    "read of a job's file");
             if (n == 0) {
                 return; // it shrank: the rest is zero
             }
@@ -81,14 +92,15 @@ final class ContentCopy implements MemorySource, AutoCloseable {
     }
 
     private MemorySegment allocate(long start, long end) {
-        long address = LinuxError.check(Syscall.call(Syscall.MMAP, 0, end - start, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0), "memory for a copy of " + (end - start) + " bytes");
+        MemorySegment copy =
+                MappedMemory.anonymous(arena, end - start, "memory for a copy of " + (end - start) + " bytes");
         int n = copies.length;
         extents = Arrays.copyOf(extents, 2 * n + 2);
         extents[2 * n] = start;
         extents[2 * n + 1] = end;
         copies = Arrays.copyOf(copies, n + 1);
-        copies[n] = MemorySegment.ofAddress(address).reinterpret(end - start, Arena.global(), null);
-        return copies[n];
+        copies[n] = copy;
+        return copy;
     }
 
     @Override
@@ -106,7 +118,11 @@ final class ContentCopy implements MemorySource, AutoCloseable {
         return extents.clone();
     }
 
-    /** True when the whole range is in one of the copies, and then {@code target} is filled. */
+    /**
+     * True when the whole range is in one of the copies, and then {@code target} is filled.
+     *
+     * @throws IllegalStateException when this was closed, before or meanwhile
+     */
     boolean tryRead(long offset, MemorySegment target) {
         for (int i = 0; i < copies.length; i++) {
             if (offset >= extents[2 * i] && offset + target.byteSize() <= extents[2 * i + 1]) {
@@ -120,16 +136,15 @@ final class ContentCopy implements MemorySource, AutoCloseable {
     @Override
     public void read(long offset, MemorySegment target) {
         if (!tryRead(offset, target)) {
-            throw new IndexOutOfBoundsException("object %d: %d bytes at 0x%x are in no extent".formatted(id, target.byteSize(), offset));
+            throw new IndexOutOfBoundsException(
+                    "object %d: %d bytes at 0x%x are in no extent".formatted(id, target.byteSize(), offset));
         }
     }
 
     @Override
     public void close() {
-        for (MemorySegment copy : copies) {
-            Syscall.call(Syscall.MUNMAP, copy.address(), copy.byteSize());
+        if (arena.scope().isAlive()) {
+            arena.close();
         }
-        copies = new MemorySegment[0];
-        extents = new long[0];
     }
 }

@@ -1,6 +1,8 @@
 package org.udckpt.process.capture;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
+import static org.udckpt.linux.LinuxConstants.MSG_PEEK;
 
 import java.lang.foreign.MemorySegment;
 import org.udckpt.linux.Files;
@@ -10,12 +12,12 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.Registers;
 
 /**
- * A stop makes a blocking write to a full pipe or socket, or a receive with MSG_WAITALL, return with the part that is done
- * (pipe(7), recv(2)). Programs take that for an error. Such a thread goes on in the parasite's routine, which does the
- * rest and returns the sum; a restored one too, since the routine and its frame are in the image.
+ * A stop makes a blocking write to a full pipe or socket, or a receive with MSG_WAITALL, return with the part that is
+ * done (pipe(7), recv(2)). Programs take that for an error. Such a thread goes on in the parasite's routine, which does
+ * the rest and returns the sum; a restored one too, since the routine and its frame are in the image.
  */
 final class CutTransfer {
-    private static final int MSG_PEEK = 2, MSG_DONTWAIT = 0x40, MSG_WAITALL = 0x100;
+    private static final int MSG_WAITALL = 0x100;
     private static final int SIGINFO = 128;
 
     private CutTransfer() {}
@@ -24,13 +26,17 @@ final class CutTransfer {
     static void goOn(TracedProcess process, TracedThread thread) {
         Registers registers = thread.registers;
         long done = registers.get(Registers.RAX);
-        if (!process.parasite.safe() || done <= 0 || !transfers(registers) || Long.compareUnsigned(done, registers.argument(2)) >= 0
-                || deliverable(process.pendingSignals, thread.signalMask) || deliverable(thread.pendingSignals, thread.signalMask)
+        if (!process.parasite.safe() || done <= 0 || !transfers(registers)
+                || Long.compareUnsigned(done, registers.argument(2)) >= 0
+                || deliverable(process.pendingSignals, thread.signalMask)
+                || deliverable(thread.pendingSignals, thread.signalMask)
                 || !blocking(process, (int) registers.argument(0))) {
             return;
         }
-        registers.set(Registers.R12, registers.systemCall()).set(Registers.R13, done).set(Registers.RSI, registers.argument(1) + done)
-                .set(Registers.RDX, registers.argument(2) - done).set(Registers.RSP, thread.frame).set(Registers.RIP, process.parasite.restRoutine())
+        registers.set(Registers.R12, registers.systemCall()).set(Registers.R13, done)
+                .set(Registers.RSI, registers.argument(1) + done)
+                .set(Registers.RDX, registers.argument(2) - done).set(Registers.RSP, thread.frame)
+                .set(Registers.RIP, process.parasite.restRoutine())
                 .set(Registers.ORIG_RAX, -1);
     }
 

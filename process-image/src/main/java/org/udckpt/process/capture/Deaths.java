@@ -9,7 +9,8 @@ import org.udckpt.process.trace.TraceeGone;
 
 /**
  * What a failure means when a process of the capture was killed in the middle of it: what /proc says of a process that
- * ends fails in as many ways as there are files there (ENOENT, EIO, ESRCH, an empty answer that looks like a reason to refuse).
+ * ends fails in as many ways as there are files there (ENOENT, EIO, ESRCH, an empty answer that looks like a reason to
+ * refuse).
  */
 final class Deaths {
     private static final int FLAGS = 6; // of Proc.stat: field 9 of proc_pid_stat(5)
@@ -19,9 +20,10 @@ final class Deaths {
     private Deaths() {}
 
     /**
-     * {@link CaptureFailed}, which is tried again, when a process's end explains the failure; else the failure itself. To be asked while the processes still
-     * stand: one that ends when it runs again is no reason. A refusal is one for ever, so it stands unless the process that is refused has been killed, or
-     * another one that stood still, whose end may look like the end of what they shared.
+     * {@link CaptureFailed}, which is tried again, when a process's end explains the failure; else the failure itself.
+     * To be asked while the processes still stand: one that ends when it runs again is no reason. A refusal is one for
+     * ever, so it stands unless the process that is refused has been killed, or another one that stood still, whose end
+     * may look like the end of what they shared.
      */
     static RuntimeException explain(List<RankCapture> ranks, RuntimeException failure) {
         if (failure instanceof CaptureFailed) {
@@ -44,7 +46,8 @@ final class Deaths {
             }
         }
         return failure instanceof LinuxError e && e.errno() == LinuxError.ESRCH
-                ? new CaptureFailed("a process ended while it was captured: " + failure.getMessage(), failure) : failure;
+                ? new CaptureFailed("a process ended while it was captured: " + failure.getMessage(), failure)
+                : failure;
     }
 
     private static RuntimeException explainRefusal(List<RankCapture> ranks, RuntimeException refusal) {
@@ -82,12 +85,14 @@ final class Deaths {
     }
 
     private static CaptureFailed ended(String process, RuntimeException failure) {
-        return new CaptureFailed("%s ended while it was captured (%s)".formatted(process, failure.getMessage()), failure);
+        return new CaptureFailed("%s ended while it was captured (%s)".formatted(process, failure.getMessage()),
+                failure);
     }
 
     private static boolean ends(int pid) {
         try {
-            return (Long.parseLong(Proc.stat(pid)[FLAGS]) & PF_EXITING) != 0 || killed(Proc.text("/proc/" + pid + "/status"));
+            return (Long.parseLong(Proc.stat(pid)[FLAGS]) & PF_EXITING) != 0
+                    || killed(Proc.text("/proc/" + pid + "/status"));
         } catch (LinuxError gone) {
             return true;
         }

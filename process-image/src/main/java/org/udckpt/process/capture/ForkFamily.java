@@ -12,8 +12,9 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 
 /**
- * Which processes have come from one another by fork(2) alone. Each execve(2) gives a program 16 bytes by chance (AT_RANDOM, getauxval(3)), which its children have
- * until they execute another one. Processes of two families share no private memory, wherever it lies.
+ * Which processes have come from one another by fork(2) alone. Each execve(2) gives a program 16 bytes by chance
+ * (AT_RANDOM, getauxval(3)), which its children have until they execute another one. Processes of two families share no
+ * private memory, wherever it lies.
  */
 final class ForkFamily {
     private static final int AT_RANDOM = 25, BYTES = 16;
@@ -30,7 +31,8 @@ final class ForkFamily {
     }
 
     private static String name(Snapshot snapshot) {
-        ByteBuffer auxv = ByteBuffer.wrap(Proc.bytes("/proc/" + snapshot.pid() + "/auxv")).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer auxv =
+                ByteBuffer.wrap(Proc.bytes("/proc/" + snapshot.pid() + "/auxv")).order(ByteOrder.LITTLE_ENDIAN);
         while (auxv.remaining() >= 2 * Long.BYTES) {
             long type = auxv.getLong();
             long value = auxv.getLong();
@@ -44,7 +46,8 @@ final class ForkFamily {
     /** A process that has unmapped its first stack is alone. */
     private static String random(Snapshot snapshot, long address) {
         try {
-            return Long.toHexString(address) + " " + HexFormat.of().formatHex(snapshot.memory().readBytes(address, BYTES));
+            return Long.toHexString(address) + " "
+                    + HexFormat.of().formatHex(snapshot.memory().readBytes(address, BYTES));
         } catch (LinuxError e) {
             if (e.errno() != LinuxError.EIO && e.errno() != LinuxError.EFAULT) {
                 throw e;

@@ -1,5 +1,7 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.RLIMIT_NPROC;
+
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -8,12 +10,10 @@ import org.udckpt.linux.Proc;
 import org.udckpt.linux.User;
 
 /**
- * Room for the snapshots in an ordinary user's limit of processes (RLIMIT_NPROC): while they are made, what the processes may have is what their hard limits
- * allow. Root's are not counted.
+ * Room for the snapshots in an ordinary user's limit of processes (RLIMIT_NPROC): while they are made, what the
+ * processes may have is what their hard limits allow. Root's are not counted.
  */
 final class ForkRoom implements AutoCloseable {
-    private static final int RLIMIT_NPROC = 6;
-
     private final Map<TracedProcess, RaisedLimit> raised = new LinkedHashMap<>();
 
     ForkRoom(List<TracedProcess> processes) {
@@ -25,10 +25,14 @@ final class ForkRoom implements AutoCloseable {
         }
     }
 
-    /** Whether a fork that failed with EAGAIN never succeeds: this process alone has more threads than the user may have. */
+    /**
+     * Whether a fork that failed with EAGAIN never succeeds: this process alone has more threads than the user may
+     * have.
+     */
     static boolean isHopeless(TracedProcess process) {
         long hard = Limits.of(process.pid)[2 * RLIMIT_NPROC + 1];
-        return User.id() != 0 && hard != Limits.INFINITY && hard <= Proc.threads((int) ProcessHandle.current().pid()).length;
+        return User.id() != 0 && hard != Limits.INFINITY
+                && hard <= Proc.threads((int) ProcessHandle.current().pid()).length;
     }
 
     @Override

@@ -11,7 +11,10 @@ import org.udckpt.process.files.FilesRefused;
 import org.udckpt.process.files.Prefixes;
 import org.udckpt.process.files.QuietFiles;
 
-/** Looks, before a job is stopped, for large files that it is about to make larger: what they hold is summed up while it still runs. */
+/**
+ * Looks, before a job is stopped, for large files that it is about to make larger: what they hold is summed up while it
+ * still runs.
+ */
 final class GrowingFiles {
     private static final int ACCESS = 3;
 

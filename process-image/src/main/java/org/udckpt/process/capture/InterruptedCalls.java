@@ -1,6 +1,7 @@
 package org.udckpt.process.capture;
 
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.Registers;
 
 /**
@@ -9,13 +10,14 @@ import org.udckpt.process.trace.Registers;
  * would wait its whole time again.
  */
 final class InterruptedCalls {
-    private static final int SEMOP = 65, RT_SIGTIMEDWAIT = 128, IO_GETEVENTS = 208, SEMTIMEDOP = 220, EPOLL_WAIT = 232, EPOLL_PWAIT = 281, EPOLL_PWAIT2 = 441;
+    private static final int SEMOP = 65, RT_SIGTIMEDWAIT = 128, IO_GETEVENTS = 208, SEMTIMEDOP = 220, EPOLL_PWAIT = 281,
+            EPOLL_PWAIT2 = 441;
 
     private InterruptedCalls() {}
 
     /**
-     * Turns EINTR into ERESTARTNOHAND: the kernel makes the call again, unless a signal with a handler is to be delivered,
-     * and then it is EINTR after all.
+     * Turns EINTR into ERESTARTNOHAND: the kernel makes the call again, unless a signal with a handler is to be
+     * delivered, and then it is EINTR after all.
      */
     static void hide(Registers registers) {
         if (registers.error() == LinuxError.EINTR && endless(registers)) {
@@ -27,7 +29,7 @@ final class InterruptedCalls {
         return switch (registers.systemCall()) {
             case SEMOP -> true;
             case SEMTIMEDOP, EPOLL_PWAIT2 -> registers.argument(3) == 0;
-            case EPOLL_WAIT, EPOLL_PWAIT -> (int) registers.argument(3) < 0;
+            case Syscall.EPOLL_WAIT, EPOLL_PWAIT -> (int) registers.argument(3) < 0;
             case RT_SIGTIMEDWAIT -> registers.argument(2) == 0;
             case IO_GETEVENTS -> registers.argument(4) == 0;
             default -> false;

@@ -1,5 +1,8 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.KCMP_VM;
+import static org.udckpt.linux.LinuxConstants.SIGCHLD;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -14,10 +17,9 @@ import org.udckpt.linux.Syscall;
  */
 final class Kinship {
     /** kcmp(2). */
-    private static final int KCMP_VM = 1, KCMP_FILES = 2, KCMP_FS = 3;
+    private static final int KCMP_FILES = 2, KCMP_FS = 3;
     /** proc_pid_stat(5), from field 3 (state) on: ppid, exit_signal. */
     private static final int PARENT = 4 - 3, EXIT_SIGNAL = 38 - 3;
-    private static final int SIGCHLD = 17;
     /** comm of the process that starts ranks: the parent of every root. */
     private static final String SHEPHERD = "udckpt-shepherd";
 
@@ -28,34 +30,42 @@ final class Kinship {
     static void refuse(TracedProcess process) {
         for (TracedThread thread : process.threads) {
             if (!shared(process.pid, thread.tid, KCMP_FILES) || !shared(process.pid, thread.tid, KCMP_FS)) {
-                throw process.refuse("thread " + thread.tid + " has descriptors or a working directory of its own (unshare(2)), which cannot be checkpointed");
+                throw process.refuse("thread " + thread.tid
+                        + " has descriptors or a working directory of its own (unshare(2)), which cannot be "
+                        + "checkpointed");
             }
         }
         if (process.parent == null) {
             return;
         }
         int parent = process.parent.pid;
-        if (shared(parent, process.pid, KCMP_VM) || shared(parent, process.pid, KCMP_FILES) || shared(parent, process.pid, KCMP_FS)) {
-            throw process.refuse("it shares memory, descriptors or its working directory with its parent (clone(2) with CLONE_VM, CLONE_FILES or CLONE_FS), which cannot be checkpointed");
+        if (shared(parent, process.pid, KCMP_VM) || shared(parent, process.pid, KCMP_FILES)
+                || shared(parent, process.pid, KCMP_FS)) {
+            throw process.refuse(
+                    "it shares memory, descriptors or its working directory with its parent (clone(2) with CLONE_VM, "
+                            + "CLONE_FILES or CLONE_FS), which cannot be checkpointed");
         }
         int signal = Integer.parseInt(Proc.stat(process.pid)[EXIT_SIGNAL]);
         if (signal != SIGCHLD) {
-            throw process.refuse("its end is told by signal " + signal + " instead of SIGCHLD (clone(2)), which cannot be checkpointed");
+            throw process.refuse("its end is signalled by " + signal + " instead of SIGCHLD (clone(2)), which cannot "
+                    + "be checkpointed");
         }
     }
 
     /**
-     * Who shares something need not be parent and child: CLONE_PARENT makes a sibling, and an orphan has another parent than the process that made it.
+     * Who shares something need not be parent and child: CLONE_PARENT makes a sibling, and an orphan has another parent
+     * than the process that made it.
      *
      * @param processes that have been read
      */
     static void refuseShared(List<TracedProcess> processes) {
-        for (int what : new int[] {KCMP_VM, KCMP_FILES, KCMP_FS}) {
+        for (int what : new int[]{KCMP_VM, KCMP_FILES, KCMP_FS}) {
             List<TracedProcess> sorted = new ArrayList<>(processes);
             sorted.sort((one, other) -> order(one.pid, other.pid, what));
             for (int i = 1; i < sorted.size(); i++) {
                 if (shared(sorted.get(i - 1).pid, sorted.get(i).pid, what)) {
-                    throw sorted.get(i).refuse("it shares memory, descriptors or its working directory with process " + sorted.get(i - 1).pid
+                    throw sorted.get(i).refuse("it shares memory, descriptors or its working directory with process "
+                            + sorted.get(i - 1).pid
                             + " (clone(2) with CLONE_VM, CLONE_FILES or CLONE_FS), which cannot be checkpointed");
                 }
             }
@@ -77,7 +87,10 @@ final class Kinship {
         return result < 0 ? LinuxError.check(result, "kcmp of " + one + " and " + other) : result;
     }
 
-    /** The process that a root should be like in all that nobody meant to change: its shepherd, or (without one) this process. */
+    /**
+     * The process that a root should be like in all that nobody meant to change: its shepherd, or (without one) this
+     * process.
+     */
     static int origin(TracedProcess root) {
         int shepherd = shepherd(root.pid);
         return shepherd > 0 ? shepherd : Integer.parseInt(OWN_PID);
@@ -101,8 +114,8 @@ final class Kinship {
     }
 
     /**
-     * Processes below the shepherd that are nobody's children any more (daemons) and still run. Snapshots, and those that were found
-     * before, are traced by this process.
+     * Processes below the shepherd that are nobody's children any more (daemons) and still run. Snapshots, and those
+     * that were found before, are traced by this process.
      *
      * @param roots pids of all ranks; {@code root}: one of them
      */
@@ -119,8 +132,11 @@ final class Kinship {
             } catch (LinuxError gone) {
                 continue; // it ended meanwhile
             }
-            // The shepherd takes who has ended. Where other threads of it run, it has not: then the stop refuses it by name.
-            boolean over = (Proc.field(status, "State:").startsWith("Z") || Proc.field(status, "State:").startsWith("X")) && Proc.threads(child).length <= 1;
+            // The shepherd takes who has ended. Where other threads of it run, it has not: then the stop refuses it by
+            // name.
+            boolean over =
+                    (Proc.field(status, "State:").startsWith("Z") || Proc.field(status, "State:").startsWith("X"))
+                            && Proc.threads(child).length <= 1;
             if (!ours(Proc.field(status, "TracerPid:")) && !over) {
                 orphans.add(child);
             }

@@ -1,17 +1,20 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.KCMP_VM;
+import static org.udckpt.linux.LinuxConstants.PR_SET_NO_NEW_PRIVS;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
 /**
- * Refuses processes that have put themselves into a Landlock domain: its rules cannot be read, so a restart would set the process free. The kernel does not tell who is in
- * one, but how many more can be laid around: a snapshot, which is in the process's domains and ends soon, is tried. The domains of a thread that is not the main
- * one are not seen.
+ * Refuses processes that have put themselves into a Landlock domain: its rules cannot be read, so a restart would set
+ * the process free. The kernel does not tell who is in one, but how many more can be laid around: a snapshot, which is
+ * in the process's domains and ends soon, is tried. The domains of a thread that is not the main one are not seen.
  */
 final class LandlockCheck {
-    private static final int CREATE_RULESET = 444, RESTRICT_SELF = 446, GET_VERSION = 1, PR_SET_NO_NEW_PRIVS = 38, KCMP_VM = 1;
+    private static final int CREATE_RULESET = 444, RESTRICT_SELF = 446, GET_VERSION = 1;
     /** LANDLOCK_MAX_NUM_LAYERS, security/landlock/limits.h. */
     private static final int MOST_LAYERS = 16;
     /** A right that a snapshot does not use, to be handled by the layers: LANDLOCK_ACCESS_FS_MAKE_BLOCK. */
@@ -21,13 +24,17 @@ final class LandlockCheck {
 
     private LandlockCheck() {}
 
-    /** The last question to a snapshot: it is in layers of its own afterwards. It has no descriptors, so the first that it makes is 0. */
+    /**
+     * The last question to a snapshot: it is in layers of its own afterwards. It has no descriptors, so the first that
+     * it makes is 0.
+     */
     static void refuse(TracedProcess process, SnapshotCalls calls) {
         if (!KNOWN) {
             return;
         }
         long ruleset = calls.bytes(ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(RIGHT).array());
-        int reaches = calls.add(Syscall.KCMP, process.namespacePid, process.originPid, KCMP_VM); // no domain lets look at a process outside of it
+        // no domain lets look at a process outside of it
+        int reaches = calls.add(Syscall.KCMP, process.namespacePid, process.originPid, KCMP_VM);
         calls.add(Syscall.PRCTL, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         int made = calls.add(CREATE_RULESET, ruleset, 8, 0);
         int[] layers = new int[MOST_LAYERS];
@@ -41,7 +48,8 @@ final class LandlockCheck {
         }
         for (int layer : layers) {
             if (calls.result(layer) == -E2BIG && calls.result(reaches) == -LinuxError.EPERM) {
-                throw process.refuse("it is in a Landlock domain (landlock_restrict_self(2)), whose rules the kernel does not tell, so that a restart could not put it there");
+                throw process.refuse("it is in a Landlock domain (landlock_restrict_self(2)), whose rules cannot be "
+                        + "read from the kernel and restored");
             }
         }
     }

@@ -9,8 +9,9 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 
 /**
- * What is in a file that this user may not open by its mapping (/proc/PID/map_files needs CAP_CHECKPOINT_RESTORE), from what the stopped processes have mapped of it. A page
- * of a private mapping that has been written to is that process's own, and stands for the file's only where nobody maps the file's.
+ * What is in a file that this user may not open by its mapping (/proc/PID/map_files needs CAP_CHECKPOINT_RESTORE), from
+ * what the stopped processes have mapped of it. A page of a private mapping that has been written to is that process's
+ * own, and stands for the file's only where nobody maps the file's.
  */
 final class MappedContents {
     private static final int PAGE = 4096;
@@ -42,7 +43,9 @@ final class MappedContents {
         for (TracedProcess process : processes) {
             for (Mapping one : process.mappings) {
                 if (one.inode() == wanted.inode() && one.device().equals(wanted.device())) {
-                    found.addAll(one.shared() ? List.of(new Piece(process, one.start(), one.offset(), one.end() - one.start(), 0)) : pages(process, one));
+                    found.addAll(one.shared()
+                            ? List.of(new Piece(process, one.start(), one.offset(), one.end() - one.start(), 0))
+                            : pages(process, one));
                 }
             }
         }
@@ -62,9 +65,10 @@ final class MappedContents {
                 int count = (int) Math.min(most, (mapping.end() - at) / PAGE);
                 frames.readOwn(at, count, own, Scratch.data());
                 for (int from = 0, to; from < count; from = to) {
-                    for (to = from + 1; to < count && own[to] == own[from]; to++) { }
+                    for (to = from + 1; to < count && own[to] == own[from]; to++) {}
                     long start = at + (long) from * PAGE;
-                    runs.add(new Piece(process, start, mapping.offset() + start - mapping.start(), (long) (to - from) * PAGE, own[from] ? 1 : 0));
+                    runs.add(new Piece(process, start, mapping.offset() + start - mapping.start(),
+                            (long) (to - from) * PAGE, own[from] ? 1 : 0));
                 }
             }
         }
@@ -73,7 +77,7 @@ final class MappedContents {
 
     /** What of it nobody has given before. */
     private void take(Piece piece) {
-        for (long at = piece.offset; at < piece.end(); ) {
+        for (long at = piece.offset; at < piece.end();) {
             Map.Entry<Long, Long> before = taken.floorEntry(at);
             if (before != null && before.getValue() > at) {
                 at = before.getValue();
@@ -100,7 +104,9 @@ final class MappedContents {
         return size;
     }
 
-    /** How many of its bytes are within the file: pages behind its end are mapped, and nobody can touch them (mmap(2)). */
+    /**
+     * How many of its bytes are within the file: pages behind its end are mapped, and nobody can touch them (mmap(2)).
+     */
     private static long there(Piece piece) {
         long good = 0;
         long bad = piece.bytes / PAGE + 1;

@@ -8,11 +8,14 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.KernelObject;
-import org.udckpt.process.model.KernelObject.MappedFile;
+import org.udckpt.process.model.MappedFile;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.model.SharedMemory;
 
-/** The programs and libraries that the job maps: an image holds the pages that it changed, and expects the rest on disk. */
+/**
+ * The programs and libraries that the job maps: an image holds the pages that it changed, and expects the rest on disk.
+ */
 final class MappedFiles {
     private MappedFiles() {}
 
@@ -22,12 +25,14 @@ final class MappedFiles {
         Set<String> saved = new TreeSet<>(); // their contents are put back before they are mapped
         files.stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).forEach(saved::add);
         for (KernelObject object : objects) {
-            if (object instanceof KernelObject.SharedMemory memory && (memory.kind() == MemoryKind.NAMED_FILE || memory.kind() == MemoryKind.DISK_FILE)) {
+            if (object instanceof SharedMemory memory
+                    && (memory.kind() == MemoryKind.NAMED_FILE || memory.kind() == MemoryKind.DISK_FILE)) {
                 saved.add(memory.path());
             }
         }
         for (Region region : regions) {
-            if (!region.shared() && region.backing() == 0 && region.path().startsWith("/") && !region.path().equals("/anon_hugepage") && !saved.contains(region.path())) {
+            if (!region.shared() && region.backing() == 0 && region.path().startsWith("/")
+                    && !region.path().equals("/anon_hugepage") && !saved.contains(region.path())) {
                 paths.add(region.path());
             }
         }
@@ -46,7 +51,8 @@ final class MappedFiles {
         try {
             return Files.stat(path);
         } catch (LinuxError gone) {
-            throw new CaptureFailed(path + ", which the job maps, went away during the checkpoint: " + LinuxError.name(gone.errno()));
+            throw new CaptureFailed(path + ", which the job maps, disappeared during the checkpoint: "
+                    + LinuxError.name(gone.errno()));
         }
     }
 }

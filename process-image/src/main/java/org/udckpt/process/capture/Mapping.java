@@ -5,7 +5,8 @@ import java.util.List;
 import org.udckpt.linux.Proc;
 
 /** A line of /proc/PID/maps (proc_pid_maps(5)). {@code device} is major:minor in the text's form. */
-record Mapping(long start, long end, String permissions, long offset, String device, long inode, String path, boolean deleted) {
+record Mapping(long start, long end, String permissions, long offset, String device, long inode, String path,
+        boolean deleted) {
     private static final String DELETED = " (deleted)", NO_DEVICE = "00:00";
 
     static List<Mapping> of(int pid) {
@@ -15,7 +16,7 @@ record Mapping(long start, long end, String permissions, long offset, String dev
     /** The lines of such a file. */
     static List<Mapping> parse(String text) {
         List<Mapping> mappings = new ArrayList<>();
-        for (int at = 0; at < text.length(); ) {
+        for (int at = 0; at < text.length();) {
             int end = text.indexOf('\n', at);
             mappings.add(parse(text, at, end));
             at = end + 1;
@@ -42,9 +43,12 @@ record Mapping(long start, long end, String permissions, long offset, String dev
             path = "/dev/zero (deleted)";
         }
         boolean deleted = path.endsWith(DELETED);
-        return new Mapping(Long.parseUnsignedLong(text, at, dash, 16), Long.parseUnsignedLong(text, dash + 1, space1, 16),
-                text.substring(space1 + 1, space2), Long.parseUnsignedLong(text, space2 + 1, space3, 16), text.substring(space3 + 1, space4),
-                Long.parseLong(text, space4 + 1, inodeEnd, 10), deleted ? path.substring(0, path.length() - DELETED.length()) : path, deleted);
+        return new Mapping(Long.parseUnsignedLong(text, at, dash, 16),
+                Long.parseUnsignedLong(text, dash + 1, space1, 16),
+                text.substring(space1 + 1, space2), Long.parseUnsignedLong(text, space2 + 1, space3, 16),
+                text.substring(space3 + 1, space4),
+                Long.parseLong(text, space4 + 1, inodeEnd, 10),
+                deleted ? path.substring(0, path.length() - DELETED.length()) : path, deleted);
     }
 
     boolean shared() {
@@ -68,7 +72,10 @@ record Mapping(long start, long end, String permissions, long offset, String dev
         return path.equals("[vdso]");
     }
 
-    /** Mapped from a file (or an object that looks like one). The first System V segment of an IPC namespace has the number 0. */
+    /**
+     * Mapped from a file (or an object that looks like one). The first System V segment of an IPC namespace has the
+     * number 0.
+     */
     boolean file() {
         return inode != 0 || !device.equals(NO_DEVICE);
     }

@@ -11,20 +11,27 @@ final class MappingCheck {
                 continue;
             }
             if (path.startsWith("/dev/infiniband/")) {
-                throw process.refuse(path + " is mapped behind the library; only verbs that go through libibverbs can be checkpointed");
+                throw process.refuse(path
+                        + " is mapped behind the library; only verbs that go through libibverbs can be checkpointed");
             }
             if (path.startsWith("anon_inode:[io_uring]")) {
-                throw process.refuse("io_uring cannot be checkpointed; run the program with its io_uring support turned off");
+                throw process.refuse(
+                        "io_uring cannot be checkpointed; run the program with its io_uring support turned off");
             }
             if (path.startsWith("/[aio]")) {
-                throw process.refuse("asynchronous I/O of the kernel (io_setup(2), libaio) cannot be checkpointed; destroy its contexts first (io_destroy(2)), or have the program use another way");
+                throw process.refuse("asynchronous I/O of the kernel (io_setup(2), libaio) cannot be checkpointed; "
+                        + "destroy its contexts first (io_destroy(2)), or run the program without it");
             }
             if (path.startsWith("/secretmem")) {
-                throw process.refuse("memory of memfd_secret(2) at 0x" + Long.toHexString(mapping.start()) + " cannot be read by anyone else, so it cannot be checkpointed");
+                throw process.refuse("memory of memfd_secret(2) at 0x" + Long.toHexString(mapping.start())
+                        + " cannot be read from outside, so it cannot be checkpointed");
             }
-            boolean plainDevice = path.equals("/dev/zero") || path.startsWith("/dev/shm/") || path.startsWith("/dev/hugepages/");
-            if (path.startsWith("/dev/") && !plainDevice || path.startsWith("anon_inode:") || path.startsWith("socket:")) {
-                throw process.refuse("mapped memory of " + path + " at 0x" + Long.toHexString(mapping.start()) + " cannot be checkpointed; unmap it first");
+            boolean plainDevice =
+                    path.equals("/dev/zero") || path.startsWith("/dev/shm/") || path.startsWith("/dev/hugepages/");
+            if (path.startsWith("/dev/") && !plainDevice || path.startsWith("anon_inode:")
+                    || path.startsWith("socket:")) {
+                throw process.refuse("mapped memory of " + path + " at 0x" + Long.toHexString(mapping.start())
+                        + " cannot be checkpointed; unmap it first");
             }
         }
     }

@@ -14,18 +14,21 @@ import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.files.FileCut;
 import org.udckpt.process.files.QuietFiles;
-import org.udckpt.process.model.KernelObject.SharedMemory;
+import org.udckpt.process.kinds.base.ObjectTable;
+import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.model.SharedMemory;
 import org.udckpt.process.trace.Injector;
 
 /**
- * File-like objects whose contents belong to the image as memory does: shared memory and deleted files. Known by device and inode, so that
- * mappings and descriptors of all ranks meet in one object. Copied during the stop. Files on disk go to the {@link FileCut}.
+ * File-like objects whose contents belong to the image as memory does: shared memory and deleted files. Known by device
+ * and inode, so that mappings and descriptors of all ranks meet in one object. Copied during the stop. Files on disk go
+ * to the {@link FileCut}.
  */
 final class MemoryObjects {
     private static final String SHARED_MEMORY = "/dev/shm/"; // shm_open(3)
     private static final long HUGETLBFS = 0x9584_58f6L, MQUEUE = 0x1980_0202;
-    private static final int F_GET_SEALS = 1034, STATFS = 137, IPC_STAT = 2;
+    private static final int F_GET_SEALS = 1034, IPC_STAT = 2;
 
     /** ipc_perm and size of a SysV segment, read by shmctl in a process that has it. */
     private record Segment(int key, int uid, int gid, int mode, long size) {}
@@ -71,11 +74,16 @@ final class MemoryObjects {
                 injector.check("shmctl(IPC_STAT)", Syscall.SHMCTL, mapping.inode(), IPC_STAT, results);
                 MemorySegment stat = Scratch.data().asSlice(0, 56); // struct shmid64_ds, asm-generic/shmbuf.h
                 process.memory.read(results, stat);
-                if (mapping.offset() != 0 || mapping.end() - mapping.start() != (stat.get(JAVA_LONG, 48) + 4095 & -4096L)) {
-                    throw process.refuse("only a part of System V segment %d is mapped with one protection at 0x%x (mprotect(2), munmap(2)), which cannot be checkpointed".formatted(mapping.inode(), mapping.start()));
+                if (mapping.offset() != 0
+                        || mapping.end() - mapping.start() != (stat.get(JAVA_LONG, 48) + 4095 & -4096L)) {
+                    throw process.refuse(
+                            ("only a part of System V segment %d is mapped with one protection at 0x%x (mprotect(2), "
+                                    + "munmap(2)), which cannot be checkpointed")
+                                    .formatted(mapping.inode(), mapping.start()));
                 }
-                segments.put(mapping.inode(), new Segment(stat.get(JAVA_INT, 0), stat.get(JAVA_INT, 4), stat.get(JAVA_INT, 8),
-                        stat.get(JAVA_INT, 20) & 0777, stat.get(JAVA_LONG, 48)));
+                segments.put(mapping.inode(),
+                        new Segment(stat.get(JAVA_INT, 0), stat.get(JAVA_INT, 4), stat.get(JAVA_INT, 8),
+                                stat.get(JAVA_INT, 20) & 0777, stat.get(JAVA_LONG, 48)));
             }
         }
     }
@@ -84,7 +92,8 @@ final class MemoryObjects {
     long ofFile(OpenDescriptor open) {
         MemoryKind kind = kind(open);
         if (kind == null || kind == MemoryKind.DISK_FILE) {
-            String refusal = kind == null ? null : files.opened(open.link(), open.proc(), open.flags(), open.stat(), readable(open));
+            String refusal = kind == null ? null
+                    : files.opened(open.link(), open.proc(), open.flags(), open.stat(), readable(open));
             if (refusal != null) {
                 throw open.refuse(refusal);
             }
@@ -98,12 +107,14 @@ final class MemoryObjects {
         }
         long opened = quiet.tryOpen(open.proc(), open.link());
         if (opened == -LinuxError.EACCES) {
-            throw open.refuse(open.link() + " is open, and its mode (%o) does not let its contents be saved; permit reading (chmod u+r)".formatted(stat.mode() & 07777));
+            throw open.refuse(open.link()
+                    + " is open, and its mode (%o) does not let its contents be saved; permit reading (chmod u+r)"
+                            .formatted(stat.mode() & 07777));
         }
         int file = (int) LinuxError.check(opened, "open " + open.link());
         try {
             long seals = kind == MemoryKind.MEMFD ? Syscall.call(Syscall.FCNTL, file, F_GET_SEALS) : 0;
-            return add(key, kind, name(open.link()), stat, 0, 0, (int) Math.max(0, seals), file);
+            return add(key, kind, open.name(), stat, 0, 0, (int) Math.max(0, seals), file);
         } finally {
             Files.close(file);
         }
@@ -111,15 +122,18 @@ final class MemoryObjects {
 
     private FileCut.Readable readable(OpenDescriptor open) {
         OpenDescriptor reader = readable.get(key(open.stat()));
-        return reader == null ? null : new FileCut.Readable(reader.process().pid, reader.fd());
+        return reader == null ? null : new FileCut.Readable(reader.process().pid(), reader.fd());
     }
 
     private static MemoryKind kind(OpenDescriptor open) {
-        LinuxError.check(Syscall.call(STATFS, Scratch.string(open.proc()), Scratch.data().address()), "statfs " + open.link());
+        LinuxError.check(Syscall.call(Syscall.STATFS, Scratch.string(open.proc()), Scratch.data().address()),
+                "statfs " + open.link());
         long type = Scratch.data().get(JAVA_LONG, 0);
         if (open.link().startsWith("/memfd:")) {
             if (type == HUGETLBFS) {
-                throw open.refuse(open.link() + " is in huge pages (MFD_HUGETLB), which cannot be checkpointed; use transparent huge pages (madvise MADV_HUGEPAGE)");
+                throw open.refuse(open.link()
+                        + " is in huge pages (MFD_HUGETLB), which cannot be checkpointed; use transparent huge pages "
+                        + "(madvise MADV_HUGEPAGE)");
             }
             return MemoryKind.MEMFD;
         }
@@ -128,7 +142,9 @@ final class MemoryObjects {
         }
         if (open.link().endsWith(" (deleted)")) {
             if (open.stat().links() > 0) {
-                throw open.refuse(open.link() + " still has another name (link(2)), which a restart would not find; keep the name under which it was opened");
+                throw open.refuse(open.link()
+                        + " still has another name (link(2)), which a restart would not find; keep the name under "
+                        + "which it was opened");
             }
             return MemoryKind.DELETED_FILE;
         }
@@ -140,17 +156,20 @@ final class MemoryObjects {
 
     /** Another user's file is not the job's to put back: it has to be there unchanged, as a file on disk. */
     private static boolean mayWrite(String path) {
-        return Syscall.call(269 /* faccessat */, -100, Scratch.string(path), 2 /* W_OK */) == 0;
+        return Syscall.call(Syscall.FACCESSAT, -100, Scratch.string(path), 2 /* W_OK */) == 0;
     }
 
     /** The object behind a mapping, or 0: private memory over a file that still has its name, or over nothing. */
     long ofMapping(TracedProcess process, Mapping mapping) {
-        if (!mapping.file() || mapping.path().startsWith("[") || !mapping.shared() && (!mapping.deleted() || mapping.path().equals("/anon_hugepage"))) {
+        if (!mapping.file() || mapping.path().startsWith("[")
+                || !mapping.shared() && (!mapping.deleted() || mapping.path().equals("/anon_hugepage"))) {
             return 0;
         }
         if (mapping.path().equals("/anon_hugepage")) {
-            throw process.refuse("shared memory in huge pages (MAP_SHARED | MAP_HUGETLB) at 0x%x cannot be checkpointed; use transparent huge pages (madvise MADV_HUGEPAGE)"
-                    .formatted(mapping.start()));
+            throw process.refuse(
+                    ("shared memory in huge pages (MAP_SHARED | MAP_HUGETLB) at 0x%x cannot be checkpointed; use "
+                            + "transparent huge pages (madvise MADV_HUGEPAGE)")
+                            .formatted(mapping.start()));
         }
         boolean readOnlyFile = mapping.shared() && !mapping.writable() && !mapping.deleted()
                 && !(mapping.path().startsWith(SHARED_MEMORY) && mayWrite(mapping.path()));
@@ -164,8 +183,9 @@ final class MemoryObjects {
     private long addMapped(TracedProcess process, Mapping mapping) {
         String key = mapping.device() + ":" + mapping.inode();
         MemoryKind kind = sysv(mapping) ? MemoryKind.SYSV : mapping.path().startsWith("/memfd:") ? MemoryKind.MEMFD
-                : mapping.path().equals("/dev/zero") ? MemoryKind.ANONYMOUS : mapping.deleted() ? MemoryKind.DELETED_FILE
-                : mapping.path().startsWith(SHARED_MEMORY) ? MemoryKind.NAMED_FILE : MemoryKind.DISK_FILE;
+                : mapping.path().equals("/dev/zero") ? MemoryKind.ANONYMOUS : mapping.deleted()
+                        ? MemoryKind.DELETED_FILE
+                        : mapping.path().startsWith(SHARED_MEMORY) ? MemoryKind.NAMED_FILE : MemoryKind.DISK_FILE;
         if (kind == MemoryKind.DISK_FILE && mapping.writable() && files.leaves(mapping.path())) {
             return 0;
         }
@@ -185,7 +205,8 @@ final class MemoryObjects {
             Files.Stat stat = Files.stat((int) file);
             Segment segment = segments.get(mapping.inode());
             if (kind == MemoryKind.SYSV) {
-                stat = new Files.Stat(stat.device(), stat.inode(), stat.links(), segment.mode, segment.uid, segment.gid, 0, segment.size, 0, 0);
+                stat = new Files.Stat(stat.device(), stat.inode(), stat.links(), segment.mode, segment.uid, segment.gid,
+                        0, segment.size, 0, 0);
             }
             int seals = kind == MemoryKind.MEMFD ? (int) Syscall.call(Syscall.FCNTL, file, F_GET_SEALS) : 0;
             return add(key, kind, mapping.path(), stat, segment != null && kind == MemoryKind.SYSV ? segment.key : 0,
@@ -199,7 +220,8 @@ final class MemoryObjects {
     private long addSaved(Mapping mapping, String key, long id) {
         Files.Stat stat = Files.stat(mapping.path());
         ids.put(key, id);
-        table.add(new SharedMemory(id, MemoryKind.DISK_FILE, mapping.path(), stat.size(), stat.mode() & 07777, stat.uid(), stat.gid(), 0, 0, 0));
+        table.add(new SharedMemory(id, MemoryKind.DISK_FILE, mapping.path(), stat.size(), stat.mode() & 07777,
+                stat.uid(), stat.gid(), 0, 0, 0));
         return id;
     }
 
@@ -212,26 +234,25 @@ final class MemoryObjects {
         ids.put(key, id);
         copies.add(copy);
         table.add(segment == null ? new SharedMemory(id, kind, mapping.path(), size, 0600, -1, -1, 0, 0, 0)
-                : new SharedMemory(id, kind, mapping.path(), segment.size, segment.mode, segment.uid, segment.gid, segment.key, (int) mapping.inode(), 0));
+                : new SharedMemory(id, kind, mapping.path(), segment.size, segment.mode, segment.uid, segment.gid,
+                        segment.key, (int) mapping.inode(), 0));
         return id;
     }
 
-    private long add(String key, MemoryKind kind, String path, Files.Stat stat, int sysvKey, int sysvId, int seals, int file) {
+    private long add(String key, MemoryKind kind, String path, Files.Stat stat, int sysvKey, int sysvId, int seals,
+            int file) {
         long id = table.newId();
         ContentCopy copy = new ContentCopy(id, false);
         copies.add(copy);
         copy.file(file, stat.size());
         ids.put(key, id);
-        table.add(new SharedMemory(id, kind, path, stat.size(), stat.mode() & 07777, stat.uid(), stat.gid(), sysvKey, sysvId, seals));
+        table.add(new SharedMemory(id, kind, path, stat.size(), stat.mode() & 07777, stat.uid(), stat.gid(), sysvKey,
+                sysvId, seals));
         return id;
     }
 
     static boolean sysv(Mapping mapping) {
         return mapping.shared() && mapping.path().startsWith("/SYSV") && mapping.deleted();
-    }
-
-    static String name(String link) {
-        return link.endsWith(" (deleted)") ? link.substring(0, link.length() - 10) : link;
     }
 
     /** As maps prints it: major:minor:inode (new_decode_dev of st_dev). */

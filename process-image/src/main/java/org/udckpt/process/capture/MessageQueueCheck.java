@@ -27,7 +27,8 @@ final class MessageQueueCheck {
         for (String line : Proc.text("/proc/sysvipc/msg").lines().skip(1).toList()) {
             String[] queue = line.strip().split("\\s+");
             for (TracedProcess process : processes) {
-                if (process.pid == Integer.parseInt(queue[LAST_SENDER]) || process.pid == Integer.parseInt(queue[LAST_RECEIVER])) {
+                if (process.pid == Integer.parseInt(queue[LAST_SENDER])
+                        || process.pid == Integer.parseInt(queue[LAST_RECEIVER])) {
                     throw refusal(process, " " + queue[ID]);
                 }
             }
@@ -35,6 +36,7 @@ final class MessageQueueCheck {
     }
 
     private static CaptureRefused refusal(TracedProcess process, String which) {
-        return process.refuse("System V message queue" + which + " is in use, which cannot be checkpointed; remove it first (ipcrm -q)");
+        return process.refuse("System V message queue" + which
+                + " is in use, which cannot be checkpointed; remove it first (ipcrm -q)");
     }
 }

@@ -15,7 +15,10 @@ final class NumaPolicies {
     static final int GET_MEMPOLICY = 239, OF_ADDRESS = 2 /* MPOL_F_ADDR */;
     /** Nodes, and bytes of an answer: the mode, then a bit for each. */
     static final int BITS = 1024, BYTES = 8 + BITS / 8;
-    /** An address and "default". For who asks for no more than a record has, the kernel makes no other: each costs a walk through all pages of a mapping. */
+    /**
+     * An address and "default". For who asks for no more than a record has, the kernel makes no other: each costs a
+     * walk through all pages of a mapping.
+     */
     private static final int FIRST_RECORD = 24;
     private static final boolean SEVERAL_NODES = several();
 
@@ -27,8 +30,8 @@ final class NumaPolicies {
     }
 
     /**
-     * By calls in the threads of which /proc says that they have one. Where there is one node a process is looked at whose main thread has one: what any other
-     * alone has asked for was no choice.
+     * By calls in the threads of which /proc says that they have one. Where there is one node a process is looked at
+     * whose main thread has one: what any other alone has asked for was no choice.
      */
     static void ask(List<TracedProcess> processes) {
         List<TracedThread> asked = new ArrayList<>();
@@ -45,7 +48,7 @@ final class NumaPolicies {
         }
         long[] results = CallInAll.make(asked.stream().map(thread -> thread.injector).toList(), i -> {
             long answer = Parasite.results(asked.get(i).frame);
-            return new long[] {GET_MEMPOLICY, answer, answer + 8, BITS, 0, 0};
+            return new long[]{GET_MEMPOLICY, answer, answer + 8, BITS, 0, 0};
         });
         for (int i = 0; i < results.length; i++) {
             LinuxError.check(results[i], "get_mempolicy in thread " + asked.get(i).tid);
@@ -54,7 +57,10 @@ final class NumaPolicies {
         }
     }
 
-    /** The first record of numa_maps (Documentation/filesystems/proc.rst) has the policy of the mapping, or else that of the thread. */
+    /**
+     * The first record of numa_maps (Documentation/filesystems/proc.rst) has the policy of the mapping, or else that of
+     * the thread.
+     */
     private static boolean chosen(TracedProcess process, TracedThread thread) {
         String record = text("/proc/" + process.pid + "/task/" + thread.tid + "/numa_maps");
         return !record.isEmpty() && !record.substring(record.indexOf(' ') + 1).startsWith("default");
@@ -67,7 +73,8 @@ final class NumaPolicies {
             return "";
         }
         try {
-            long n = LinuxError.check(Syscall.call(Syscall.READ, fd, Scratch.data().address(), FIRST_RECORD), "read " + path);
+            long n = LinuxError.check(Syscall.call(Syscall.READ, fd, Scratch.data().address(), FIRST_RECORD),
+                    "read " + path);
             byte[] bytes = Scratch.data().asSlice(0, n).toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
             return new String(bytes, StandardCharsets.UTF_8);
         } finally {
@@ -75,7 +82,9 @@ final class NumaPolicies {
         }
     }
 
-    /** Values of an {@link org.udckpt.process.model.AttributeKind#MEMORY_POLICY} from an answer; empty: there is none. */
+    /**
+     * Values of an {@link org.udckpt.process.model.AttributeKind#MEMORY_POLICY} from an answer; empty: there is none.
+     */
     static long[] values(byte[] answer) {
         ByteBuffer bytes = ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN);
         int mode = bytes.getInt(0);

@@ -1,6 +1,7 @@
 package org.udckpt.process.capture;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.udckpt.linux.LinuxConstants.PAGEMAP_SCAN;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -11,12 +12,11 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
 /**
- * Finds the pages of private memory that a process has made its own: present or swapped, and not a page of the mapped file; guard
- * pages by themselves.
+ * Finds the pages of private memory that a process has made its own: present or swapped, and not a page of the mapped
+ * file; guard pages by themselves.
  */
 final class PageScan implements AutoCloseable {
-    /** ioctl PAGEMAP_SCAN, _IOWR('f', 16, 96 bytes); linux/fs.h, Documentation/admin-guide/mm/pagemap.rst. Linux 6.7. */
-    private static final long PAGEMAP_SCAN = 0xc060_6610L;
+    /** Page categories of PAGEMAP_SCAN; linux/fs.h, Documentation/admin-guide/mm/pagemap.rst. */
     private static final long FILE = 4, PRESENT = 8, SWAPPED = 16, ZERO_PAGE = 32;
     /** PAGE_IS_GUARD; kernels that do not have it (before 6.16) say EINVAL. */
     private static final long GUARD = 256;
@@ -24,8 +24,9 @@ final class PageScan implements AutoCloseable {
     private static final boolean HIDES_GUARDS = Kernel.atLeast(6, 13);
     private static final int ARGUMENT = 96, RANGE = 24;
     /**
-     * No more than the kernel collects at a time (PAGEMAP_WALK_SIZE / page size). Given room for more, it goes on after that many, but
-     * says afterwards that it ended where it went on (fs/proc/task_mmu.c of 6.18 keeps the first walk_end), and the rest comes twice.
+     * No more than the kernel collects at a time (PAGEMAP_WALK_SIZE / page size). Given room for more, it goes on after
+     * that many, but says afterwards that it ended where it went on (fs/proc/task_mmu.c of 6.18 keeps the first
+     * walk_end), and the rest comes twice.
      */
     private static final int RANGES = 512;
     private static final int PAGE = 4096;
@@ -47,7 +48,10 @@ final class PageScan implements AutoCloseable {
         this.fd = Files.open("/proc/" + pid + "/pagemap", Syscall.O_RDONLY);
     }
 
-    /** Adds the ranges in [start, end), which is a mapping or a part of one; touching ones are joined, guard pages not over mappings. */
+    /**
+     * Adds the ranges in [start, end), which is a mapping or a part of one; touching ones are joined, guard pages not
+     * over mappings.
+     */
     void add(long start, long end) {
         guards.close();
         if (ioctl && !scan(start, end)) {
@@ -82,27 +86,33 @@ final class PageScan implements AutoCloseable {
         return pages.all();
     }
 
-    /** {start, end} pairs of what is no memory but must not be touched ({@link org.udckpt.process.model.GuardPages}). */
+    /**
+     * {start, end} pairs of what is no memory but must not be touched ({@link org.udckpt.process.model.GuardPages}).
+     */
     long[] guards() {
         return guards.all();
     }
 
     private boolean scan(long start, long end) {
-        for (long at = start; at < end; ) {
+        for (long at = start; at < end;) {
             long n = scanOnce(at, end, RANGES);
             if (n < 0) {
                 return false;
             }
             for (long i = 0; i < n; i++) {
                 long categories = ranges.get(JAVA_LONG, i * RANGE + 16);
-                (categories == 0 ? pages : guards).append(ranges.get(JAVA_LONG, i * RANGE), ranges.get(JAVA_LONG, i * RANGE + 8));
+                (categories == 0 ? pages : guards).append(ranges.get(JAVA_LONG, i * RANGE),
+                        ranges.get(JAVA_LONG, i * RANGE + 8));
             }
             at = argument.get(JAVA_LONG, 32);
         }
         return true;
     }
 
-    /** How many of at most {@code most} ranges there are in [at, end); -1 when the kernel has no PAGEMAP_SCAN. Of one range, its first page is enough. */
+    /**
+     * How many of at most {@code most} ranges there are in [at, end); -1 when the kernel has no PAGEMAP_SCAN. Of one
+     * range, its first page is enough.
+     */
     private long scanOnce(long at, long end, int most) {
         argument.fill((byte) 0);
         argument.set(JAVA_LONG, 0, ARGUMENT);
@@ -110,24 +120,26 @@ final class PageScan implements AutoCloseable {
         argument.set(JAVA_LONG, 24, end);
         argument.set(JAVA_LONG, 40, ranges.address());
         argument.set(JAVA_LONG, 48, most);
-        argument.set(JAVA_LONG, 56, most == 1 ? 1 : 0);     // max_pages; 0: all
-        argument.set(JAVA_LONG, 64, FILE | ZERO_PAGE);      // category_inverted
-        argument.set(JAVA_LONG, 72, FILE | ZERO_PAGE);      // category_mask
-        argument.set(JAVA_LONG, 80, PRESENT | SWAPPED);     // category_anyof_mask
-        argument.set(JAVA_LONG, 88, guard);                 // return_mask: else the same for all, so that ranges join
+        argument.set(JAVA_LONG, 56, most == 1 ? 1 : 0); // max_pages; 0: all
+        argument.set(JAVA_LONG, 64, FILE | ZERO_PAGE); // category_inverted
+        argument.set(JAVA_LONG, 72, FILE | ZERO_PAGE); // category_mask
+        argument.set(JAVA_LONG, 80, PRESENT | SWAPPED); // category_anyof_mask
+        argument.set(JAVA_LONG, 88, guard); // return_mask: else the same for all, so that ranges join
         long n = Syscall.call(Syscall.IOCTL, fd, PAGEMAP_SCAN, argument.address());
         if (n == -LinuxError.EINVAL && guard != 0 && !HIDES_GUARDS) {
             guard = 0;
             return scanOnce(at, end, most);
         }
-        return n == -LinuxError.ENOTTY || n == -LinuxError.EINVAL ? -1 : LinuxError.check(n, "PAGEMAP_SCAN of process " + pid);
+        return n == -LinuxError.ENOTTY || n == -LinuxError.EINVAL ? -1
+                : LinuxError.check(n, "PAGEMAP_SCAN of process " + pid);
     }
 
     private void walk(long start, long end, Ranges own, Ranges guarded) {
         long most = ranges.byteSize() / 8;
-        for (long at = start; at < end; ) {
+        for (long at = start; at < end;) {
             long pages = Math.min(most, (end - at) / PAGE);
-            long n = LinuxError.check(Syscall.call(Syscall.PREAD64, fd, ranges.address(), pages * 8, at / PAGE * 8), "pagemap of process " + pid) / 8;
+            long n = LinuxError.check(Syscall.call(Syscall.PREAD64, fd, ranges.address(), pages * 8, at / PAGE * 8),
+                    "pagemap of process " + pid) / 8;
             if (n == 0) {
                 return;
             }

@@ -29,9 +29,11 @@ record Parasite(long instruction, boolean safe, long writer) {
     static final int RESULT_BYTES = AREA - RESULTS - 64;
     private static final int RED_ZONE = 128;
     private static final long MAGIC = 0x3152_4150_4b43_4455L; // "UDCKPAR1"
-    private static final int[] POPPED = {Registers.R15, Registers.R14, Registers.R13, Registers.R12, Registers.R11, Registers.R10,
-        Registers.R9, Registers.R8, Registers.RBP, Registers.RDI, Registers.RSI, Registers.RDX, Registers.RCX, Registers.RBX, Registers.RAX,
-        Registers.RIP, Registers.CS, Registers.EFLAGS, Registers.RSP, Registers.SS};
+    private static final int[] POPPED =
+            {Registers.R15, Registers.R14, Registers.R13, Registers.R12, Registers.R11, Registers.R10,
+                    Registers.R9, Registers.R8, Registers.RBP, Registers.RDI, Registers.RSI, Registers.RDX,
+                    Registers.RCX, Registers.RBX, Registers.RAX,
+                    Registers.RIP, Registers.CS, Registers.EFLAGS, Registers.RSP, Registers.SS};
     private static final int SYSCALL_BYTES = 2;
 
     static Parasite locate(TracedProcess process) {
@@ -41,7 +43,8 @@ record Parasite(long instruction, boolean safe, long writer) {
             Mapping code = library.mapping(address - 8, 8 + REST);
             if (code != null && code.executable()) {
                 if (process.memory.readLong(address - 8) != MAGIC) {
-                    throw process.refuse(library.path() + " is not the library of this agent; start the job again with `udckpt run`");
+                    throw process.refuse(library.path()
+                            + " is not the library of this agent; start the job again with `udckpt run`");
                 }
                 return new Parasite(address, true, library.linked() ? library.find(WRITER) : UNLINKED);
             }
@@ -90,7 +93,8 @@ record Parasite(long instruction, boolean safe, long writer) {
             room |= mapping.covers(frame - RED_ZONE, frame + AREA) && mapping.writable();
         }
         if (!room) {
-            throw new CaptureFailed("%s: thread %d has less than 1 KiB of stack left below 0x%x".formatted(process, thread.tid, rsp));
+            throw new CaptureFailed(
+                    "%s: thread %d has less than 1 KiB of stack left below 0x%x".formatted(process, thread.tid, rsp));
         }
         try {
             writeFrame(process.memory, frame, thread.signalMask, leaving(thread.registers));
@@ -100,7 +104,10 @@ record Parasite(long instruction, boolean safe, long writer) {
         thread.frame = frame;
     }
 
-    /** Writes the frame with which a thread whose stack pointer is {@code frame} goes from the injected call to {@code leave}. */
+    /**
+     * Writes the frame with which a thread whose stack pointer is {@code frame} goes from the injected call to
+     * {@code leave}.
+     */
     static void writeFrame(ProcessMemory memory, long frame, long signalMask, Registers leave) {
         MemorySegment data = Scratch.data().asSlice(0, FRAME_BYTES);
         data.set(JAVA_LONG, 0, signalMask);
@@ -110,16 +117,21 @@ record Parasite(long instruction, boolean safe, long writer) {
         memory.write(frame, data);
     }
 
-    /** As the kernel itself restarts a call that a stop interrupted (arch_do_signal_or_restart, arch/x86/kernel/signal.c). */
+    /**
+     * As the kernel itself restarts a call that a stop interrupted (arch_do_signal_or_restart,
+     * arch/x86/kernel/signal.c).
+     */
     private static Registers leaving(Registers registers) {
         Registers leave = registers.copy();
         if (registers.systemCall() >= 0) {
             switch (registers.error()) {
-                case Registers.ERESTARTSYS, Registers.ERESTARTNOINTR, Registers.ERESTARTNOHAND -> leave.set(Registers.RAX, registers.systemCall())
-                        .set(Registers.RIP, registers.get(Registers.RIP) - SYSCALL_BYTES);
+                case Registers.ERESTARTSYS, Registers.ERESTARTNOINTR,
+                        Registers.ERESTARTNOHAND -> leave.set(Registers.RAX, registers.systemCall())
+                                .set(Registers.RIP, registers.get(Registers.RIP) - SYSCALL_BYTES);
                 case Registers.ERESTART_RESTARTBLOCK -> leave.set(Registers.RAX, Syscall.RESTART_SYSCALL)
                         .set(Registers.RIP, registers.get(Registers.RIP) - SYSCALL_BYTES);
-                default -> { }
+                default -> {
+                }
             }
         }
         return leave;

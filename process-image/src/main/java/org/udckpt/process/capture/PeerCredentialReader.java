@@ -1,6 +1,8 @@
 package org.udckpt.process.capture;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
+import static org.udckpt.linux.LinuxConstants.SO_PEERCRED;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -11,16 +13,19 @@ import java.util.Map;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.ObjectTable;
+import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.PeerCredentials;
 
 /**
- * Who made a unix socket's peer, as the socket itself tells it (SO_PEERCRED and SO_PEERGROUPS of unix(7)). The kernel notes that once: at socketpair(2), of a
- * connection at listen(2) and connect(2). Whoever it was may have ended since, and his number is then known in the job's own namespace only.
+ * Who made a unix socket's peer, as the socket itself tells it (SO_PEERCRED and SO_PEERGROUPS of unix(7)). The kernel
+ * notes that once: at socketpair(2), of a connection at listen(2) and connect(2). Whoever it was may have ended since,
+ * and his number is then known in the job's own namespace only.
  */
 final class PeerCredentialReader {
-    private static final int SOL_SOCKET = 1, SO_PEERCRED = 17, SO_PEERGROUPS = 59, UCRED_BYTES = 12, LENGTH = Scratch.DATA_BYTES - 64, NOBODY = 0;
+    private static final int SO_PEERGROUPS = 59, UCRED_BYTES = 12, LENGTH = Scratch.DATA_BYTES - 64, NOBODY = 0;
 
     /** @param pid as this process numbers it */
     private record Peer(TracedProcess process, int fd, long object, int pid, int uid, int gid, int[] groups) {}
@@ -45,7 +50,8 @@ final class PeerCredentialReader {
         LinuxError.check(ask(socket, SO_PEERCRED, data), "SO_PEERCRED");
         int pid = data.get(JAVA_INT, 0);
         if (pid != NOBODY) {
-            peers.add(new Peer(open.process(), open.fd(), object, pid, data.get(JAVA_INT, 4), data.get(JAVA_INT, 8), groups(open, socket)));
+            peers.add(new Peer((TracedProcess) open.process(), open.fd(), object, pid, data.get(JAVA_INT, 4),
+                    data.get(JAVA_INT, 8), groups(open, socket)));
         }
     }
 
@@ -54,7 +60,8 @@ final class PeerCredentialReader {
         data.set(JAVA_INT, LENGTH, PeerCredentials.MOST_GROUPS * Integer.BYTES);
         long result = ask(socket, SO_PEERGROUPS, data);
         if (result == -LinuxError.ERANGE) {
-            throw open.refuse("who made a unix socket was in %d groups (SO_PEERGROUPS), and more than %d cannot be kept; close it first"
+            throw open.refuse(("the creator of a unix socket was in %d groups (SO_PEERGROUPS); at most %d can be "
+                    + "restored; close it first")
                     .formatted(data.get(JAVA_INT, LENGTH) / Integer.BYTES, PeerCredentials.MOST_GROUPS));
         }
         LinuxError.check(result, "SO_PEERGROUPS");
@@ -83,13 +90,16 @@ final class PeerCredentialReader {
         return !peers.isEmpty();
     }
 
-    /** On the tracer thread of these processes: what only a process of the job knows, the number of one that has ended. */
+    /**
+     * On the tracer thread of these processes: what only a process of the job knows, the number of one that has ended.
+     */
     synchronized void ask(List<TracedProcess> processes) {
         for (Peer peer : peers) {
             if (processes.contains(peer.process)) {
                 long results = Parasite.results(peer.process.main().frame);
-                peer.process.memory.writeBytes(results + UCRED_BYTES, new byte[] {UCRED_BYTES, 0, 0, 0});
-                peer.process.main().injector.check("SO_PEERCRED", Syscall.GETSOCKOPT, peer.fd, SOL_SOCKET, SO_PEERCRED, results, results + UCRED_BYTES);
+                peer.process.memory.writeBytes(results + UCRED_BYTES, new byte[]{UCRED_BYTES, 0, 0, 0});
+                peer.process.main().injector.check("SO_PEERCRED", Syscall.GETSOCKOPT, peer.fd, SOL_SOCKET, SO_PEERCRED,
+                        results, results + UCRED_BYTES);
                 int pid = (int) peer.process.memory.readLong(results);
                 if (pid != NOBODY) { // else it is no process of the job's: its launcher
                     add(peer, pid);

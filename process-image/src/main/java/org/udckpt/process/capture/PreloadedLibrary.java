@@ -37,14 +37,16 @@ record PreloadedLibrary(TracedProcess process, Mapping first) {
     long address(String symbol) {
         long address = find(symbol);
         if (address < 0) {
-            throw process.refuse(first.path() + " has no symbol " + symbol + ": it is not the library of this agent; start the job again with `udckpt run`");
+            throw process.refuse(first.path() + " has no symbol " + symbol
+                    + ": it is not the library of this agent; start the job again with `udckpt run`");
         }
         return address;
     }
 
     /** The same; -1 when the library has no such symbol. */
     long find(String symbol) {
-        long value = SYMBOLS.computeIfAbsent(symbol + ":" + key(), unused -> read(() -> ElfSymbols.find(bytes(), path(), symbol)));
+        long value = SYMBOLS.computeIfAbsent(symbol + ":" + key(),
+                unused -> read(() -> ElfSymbols.find(bytes(), path(), symbol)));
         return value < 0 ? -1 : first.start() + value;
     }
 
@@ -53,13 +55,15 @@ record PreloadedLibrary(TracedProcess process, Mapping first) {
         try {
             return reading.get();
         } catch (IllegalArgumentException e) {
-            throw process.refuse("it has mapped a file that is called as udckpt's library and is none: " + e.getMessage());
+            throw process.refuse("it has mapped a file with the name of udckpt's library that is not this library: "
+                    + e.getMessage());
         }
     }
 
     /** Whether the dynamic linker has done with it: before, its code finds neither its data nor other libraries'. */
     boolean linked() {
-        Optional<long[]> relocated = RELOCATED.computeIfAbsent(key(), unused -> read(() -> Optional.ofNullable(ElfSymbols.relocated(bytes(), path()))));
+        Optional<long[]> relocated = RELOCATED.computeIfAbsent(key(),
+                unused -> read(() -> Optional.ofNullable(ElfSymbols.relocated(bytes(), path()))));
         return relocated.isPresent() && has(relocated.get()[0], "r-") // written until then
                 && has(relocated.get()[1], "rw"); // and, before its data are mapped, a page of the file like all others
     }
@@ -74,13 +78,15 @@ record PreloadedLibrary(TracedProcess process, Mapping first) {
     }
 
     private byte[] bytes() {
-        String file = first.deleted() ? "/proc/%d/map_files/%x-%x".formatted(process.pid, first.start(), first.end()) : first.path();
+        String file = first.deleted() ? "/proc/%d/map_files/%x-%x".formatted(process.pid, first.start(), first.end())
+                : first.path();
         int fd = QuietOpen.openIfPossible(file);
         try {
             byte[] bytes = new byte[Math.toIntExact(Files.stat(fd).size())];
             MemorySegment data = Scratch.data();
             for (int at = 0, n; at < bytes.length; at += n) {
-                n = (int) LinuxError.check(Syscall.call(Syscall.PREAD64, fd, data.address(), Math.min(Scratch.DATA_BYTES, bytes.length - at), at), "read " + file);
+                n = (int) LinuxError.check(Syscall.call(Syscall.PREAD64, fd, data.address(),
+                        Math.min(Scratch.DATA_BYTES, bytes.length - at), at), "read " + file);
                 if (n == 0) {
                     throw new CaptureFailed(file + ", which the job maps, became shorter while it was read");
                 }
@@ -93,8 +99,9 @@ record PreloadedLibrary(TracedProcess process, Mapping first) {
     }
 
     /**
-     * The mapping that holds {@code bytes} from an address on. The dynamic linker first maps the whole file as its first
-     * segment is, and then each segment over that: what is not mapped in its own way yet holds other bytes of the file.
+     * The mapping that holds {@code bytes} from an address on. The dynamic linker first maps the whole file as its
+     * first segment is, and then each segment over that: what is not mapped in its own way yet holds other bytes of the
+     * file.
      */
     Mapping mapping(long address, int bytes) {
         for (Mapping mapping : process.mappings) {

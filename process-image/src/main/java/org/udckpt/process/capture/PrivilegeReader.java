@@ -1,5 +1,7 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.PR_GET_SECUREBITS;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -8,8 +10,9 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.Privileges;
 
 /**
- * Finds threads that have left the user, groups, capabilities or secure bits that their job was started with (servers of root whose
- * workers are somebody else's). An ordinary user's can only have done so in ways that the user could not repeat: they are refused.
+ * Finds threads that have left the user, groups, capabilities or secure bits that their job was started with (servers
+ * of root whose workers are somebody else's). An ordinary user's can only have done so in ways that the user could not
+ * repeat: they are refused.
  */
 final class PrivilegeReader {
     /** proc_pid_status(5). */
@@ -17,8 +20,7 @@ final class PrivilegeReader {
     private static final String[] IDS = {"Uid:", "Gid:", GROUPS};
     private static final String[] CAPABILITIES = {"CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"};
     private static final String NO_NEW_PRIVILEGES = "NoNewPrivs:";
-    private static final int PR_GET_SECUREBITS = 27;
-    private static final boolean ROOT = Syscall.call(107 /* geteuid */) == 0;
+    private static final boolean ROOT = Syscall.call(Syscall.GETEUID) == 0;
 
     private final TaskStatus origin;
 
@@ -40,11 +42,13 @@ final class PrivilegeReader {
                 refuseOther(process, thread, first, CAPABILITIES, "other capabilities");
             }
         }
-        if ((main || !status.agrees(GROUPS, first)) && Privileges.Credentials.MOST_GROUPS < words(status.field(GROUPS)).count()) {
+        if ((main || !status.agrees(GROUPS, first))
+                && Privileges.Credentials.MOST_GROUPS < words(status.field(GROUPS)).count()) {
             throw process.refuse("thread " + thread.tid + " is in more than " + Privileges.Credentials.MOST_GROUPS
                     + " groups, which cannot be checkpointed");
         }
-        thread.noNewPrivileges = status.agrees(NO_NEW_PRIVILEGES, first) ? null : "1".equals(status.field(NO_NEW_PRIVILEGES));
+        thread.noNewPrivileges =
+                status.agrees(NO_NEW_PRIVILEGES, first) ? null : "1".equals(status.field(NO_NEW_PRIVILEGES));
     }
 
     /** The first field that differs, or null. */
@@ -57,10 +61,12 @@ final class PrivilegeReader {
         return null;
     }
 
-    private static void refuseOther(TracedProcess process, TracedThread thread, TaskStatus expected, String[] fields, String what) {
+    private static void refuseOther(TracedProcess process, TracedThread thread, TaskStatus expected, String[] fields,
+            String what) {
         String field = other(thread.status, expected, fields);
         if (field != null) {
-            throw process.refuse("thread %d has %s than it was started with (%s %s, not %s), which only root could give it at a restart"
+            throw process.refuse(("thread %d has %s than it was started with (%s %s, not %s), which only root can "
+                    + "restore")
                     .formatted(thread.tid, what, field, thread.status.field(field), expected.field(field)));
         }
     }
@@ -72,7 +78,9 @@ final class PrivilegeReader {
         }
         int own = (int) Syscall.call(Syscall.PRCTL, PR_GET_SECUREBITS);
         askThreads(processes.stream().map(TracedProcess::main).toList());
-        List<TracedProcess> changed = processes.stream().filter(process -> process.main().secureBits != own || process.threads.stream().anyMatch(t -> t.ownCredentials)).toList();
+        List<TracedProcess> changed = processes.stream().filter(
+                process -> process.main().secureBits != own || process.threads.stream().anyMatch(t -> t.ownCredentials))
+                .toList();
         askThreads(changed.stream().flatMap(process -> process.threads.stream().skip(1)).toList());
         for (TracedProcess process : changed) {
             for (TracedThread thread : process.threads) {
@@ -82,7 +90,8 @@ final class PrivilegeReader {
     }
 
     private static void askThreads(List<TracedThread> threads) {
-        long[] bits = CallInAll.make(threads.stream().map(thread -> thread.injector).toList(), _ -> new long[] {Syscall.PRCTL, PR_GET_SECUREBITS});
+        long[] bits = CallInAll.make(threads.stream().map(thread -> thread.injector).toList(),
+                _ -> new long[]{Syscall.PRCTL, PR_GET_SECUREBITS});
         for (int i = 0; i < bits.length; i++) {
             threads.get(i).secureBits = (int) bits[i];
         }
@@ -96,7 +105,8 @@ final class PrivilegeReader {
                 records.add(credentials(process.namespacePid, thread));
             }
             if (thread.noNewPrivileges != null) {
-                records.add(new Privileges.NoNewPrivileges(process.namespacePid, thread.namespaceTid, thread.noNewPrivileges));
+                records.add(new Privileges.NoNewPrivileges(process.namespacePid, thread.namespaceTid,
+                        thread.noNewPrivileges));
             }
         }
         return records;
@@ -104,8 +114,10 @@ final class PrivilegeReader {
 
     private static Privileges.Credentials credentials(int pid, TracedThread thread) {
         TaskStatus status = thread.status;
-        return new Privileges.Credentials(pid, thread.namespaceTid, numbers(status, "Uid:"), numbers(status, "Gid:"), numbers(status, GROUPS), bits(status, "CapInh:"),
-                bits(status, "CapPrm:"), bits(status, "CapEff:"), bits(status, "CapBnd:"), bits(status, "CapAmb:"), thread.secureBits);
+        return new Privileges.Credentials(pid, thread.namespaceTid, numbers(status, "Uid:"), numbers(status, "Gid:"),
+                numbers(status, GROUPS), bits(status, "CapInh:"),
+                bits(status, "CapPrm:"), bits(status, "CapEff:"), bits(status, "CapBnd:"), bits(status, "CapAmb:"),
+                thread.secureBits);
     }
 
     private static int[] numbers(TaskStatus status, String field) {

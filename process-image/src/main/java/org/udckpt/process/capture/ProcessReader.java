@@ -17,7 +17,7 @@ import org.udckpt.process.trace.Ptrace;
 
 /** Reads, during the stop, what the snapshot will not have: a fork inherits neither timers nor pending signals. */
 final class ProcessReader {
-    private static final int PR_GET_PDEATHSIG = 2, PR_GET_CHILD_SUBREAPER = 37, PR_GET_MDWE = 66, MEMBARRIER = 324,
+    private static final int PR_GET_PDEATHSIG = 2, PR_GET_CHILD_SUBREAPER = 37, PR_GET_MDWE = 66,
             MEMBARRIER_CMD_GET_REGISTRATIONS = 1 << 9;
     private static final String OWN_FILTERS = Proc.field(Proc.text("/proc/self/status"), "Seccomp_filters:");
     private static final String OWN_NAMESPACE = Files.readLink("/proc/self/ns/pid");
@@ -50,7 +50,7 @@ final class ProcessReader {
         }
         String filters = Proc.field(process.status, "Seccomp_filters:");
         if (filters != null && OWN_FILTERS != null && Integer.parseInt(filters) > Integer.parseInt(OWN_FILTERS)) {
-            throw process.refuse("it installed a seccomp filter of its own, which cannot be put back on a restart");
+            throw process.refuse("it installed its own seccomp filter, which cannot be restored");
         }
     }
 
@@ -59,10 +59,13 @@ final class ProcessReader {
         ThreadReader.ask(processes);
         for (int which = 0; which < 3; which++) {
             long timer = which;
-            check(processes, "getitimer in thread ", process -> new long[] {Syscall.GETITIMER, timer, results(process) + 32 * timer});
+            check(processes, "getitimer in thread ",
+                    process -> new long[]{Syscall.GETITIMER, timer, results(process) + 32 * timer});
         }
-        check(processes, "prctl(PR_GET_PDEATHSIG) in thread ", process -> new long[] {Syscall.PRCTL, PR_GET_PDEATHSIG, results(process) + 96});
-        check(processes, "prctl(PR_GET_CHILD_SUBREAPER) in thread ", process -> new long[] {Syscall.PRCTL, PR_GET_CHILD_SUBREAPER, results(process) + 100});
+        check(processes, "prctl(PR_GET_PDEATHSIG) in thread ",
+                process -> new long[]{Syscall.PRCTL, PR_GET_PDEATHSIG, results(process) + 96});
+        check(processes, "prctl(PR_GET_CHILD_SUBREAPER) in thread ",
+                process -> new long[]{Syscall.PRCTL, PR_GET_CHILD_SUBREAPER, results(process) + 100});
         for (TracedProcess process : processes) {
             MemorySegment data = Scratch.data().asSlice(0, 104);
             process.memory.read(results(process), data);
@@ -72,8 +75,10 @@ final class ProcessReader {
             process.parentDeathSignal = data.get(JAVA_INT, 96);
             process.childSubreaper = data.get(JAVA_INT, 100) != 0;
         }
-        long[] registrations = call(processes, process -> new long[] {MEMBARRIER, MEMBARRIER_CMD_GET_REGISTRATIONS, 0, 0});
-        long[] denied = call(processes, _ -> new long[] {Syscall.PRCTL, PR_GET_MDWE, 0, 0, 0, 0}); // a fork does not have it where it is not for children
+        long[] registrations =
+                call(processes, process -> new long[]{Syscall.MEMBARRIER, MEMBARRIER_CMD_GET_REGISTRATIONS, 0, 0});
+        // a fork does not have it where it is not for children
+        long[] denied = call(processes, _ -> new long[]{Syscall.PRCTL, PR_GET_MDWE, 0, 0, 0, 0});
         for (int i = 0; i < processes.size(); i++) {
             TracedProcess process = processes.get(i);
             process.barriers = registrations[i] < 0 ? -1 : (int) registrations[i]; // since Linux 6.3
@@ -88,7 +93,8 @@ final class ProcessReader {
 
     /** In the main threads. */
     static long[] call(List<TracedProcess> processes, Function<TracedProcess, long[]> call) {
-        return CallInAll.make(processes.stream().map(process -> process.main().injector).toList(), i -> call.apply(processes.get(i)));
+        return CallInAll.make(processes.stream().map(process -> process.main().injector).toList(),
+                i -> call.apply(processes.get(i)));
     }
 
     private static void check(List<TracedProcess> processes, String what, Function<TracedProcess, long[]> call) {
@@ -102,7 +108,7 @@ final class ProcessReader {
     private static void readTimers(TracedProcess process) {
         String text = Proc.text("/proc/" + process.pid + "/timers");
         long results = Parasite.results(process.main().frame);
-        for (int at = text.indexOf("ID: "); at >= 0; ) {
+        for (int at = text.indexOf("ID: "); at >= 0;) {
             int next = text.indexOf("\nID: ", at);
             String one = text.substring(at, next < 0 ? text.length() : next);
             int timer = Integer.parseInt(Proc.field(one, "ID:"));
@@ -116,11 +122,15 @@ final class ProcessReader {
             long expires = spec.get(JAVA_LONG, 16) * 1_000_000_000L + spec.get(JAVA_LONG, 24);
             boolean toThread = notify.contains("/tid.");
             if (PosixTimer.ofThread(Integer.parseInt(Proc.field(one, "ClockID:"))) && !toThread) {
-                throw process.refuse("timer " + timer + " runs by the CPU time of a thread (CLOCK_THREAD_CPUTIME_ID), and the kernel does not say of which; use pthread_getcpuclockid(3), or delete it first");
+                throw process.refuse("timer " + timer + " runs by the CPU time of a thread "
+                        + "(CLOCK_THREAD_CPUTIME_ID), which the kernel does not identify; use "
+                        + "pthread_getcpuclockid(3), or delete it first");
             }
-            process.timers.add(new PosixTimer(process.namespacePid, timer, Integer.parseInt(Proc.field(one, "ClockID:")),
-                    toThread ? 4 : notify.startsWith("none") ? 1 : 0, Integer.parseInt(signal[0]), toThread ? namespaceTid(process, target) : 0,
-                    Long.parseUnsignedLong(signal[1], 16), expires, interval));
+            process.timers
+                    .add(new PosixTimer(process.namespacePid, timer, Integer.parseInt(Proc.field(one, "ClockID:")),
+                            toThread ? 4 : notify.startsWith("none") ? 1 : 0, Integer.parseInt(signal[0]),
+                            toThread ? namespaceTid(process, target) : 0,
+                            Long.parseUnsignedLong(signal[1], 16), expires, interval));
             at = next < 0 ? -1 : next + 1;
         }
     }
@@ -132,6 +142,7 @@ final class ProcessReader {
                 return thread.namespaceTid;
             }
         }
-        throw new CaptureFailed("%s: a timer signals thread %d, which is gone".formatted(process, tid), new LinuxError("find thread", LinuxError.ESRCH));
+        throw new CaptureFailed("%s: a timer signals thread %d, which is gone".formatted(process, tid),
+                new LinuxError("find thread", LinuxError.ESRCH));
     }
 }

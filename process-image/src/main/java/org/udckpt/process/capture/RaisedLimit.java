@@ -8,8 +8,8 @@ import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 
 /**
- * A resource limit of a process (setrlimit(2)) that is raised for the moment of a call that a checkpoint makes in it: away altogether where the agent may do
- * that (CAP_SYS_RESOURCE), else up to the hard limit.
+ * A resource limit of a process (setrlimit(2)) that is raised for the moment of a call that a checkpoint makes in it:
+ * away altogether where the agent may do that (CAP_SYS_RESOURCE), else up to the hard limit.
  */
 final class RaisedLimit implements AutoCloseable {
     private final int pid;

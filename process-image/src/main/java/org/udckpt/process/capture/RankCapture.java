@@ -1,5 +1,7 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.SIGKILL;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -11,8 +13,6 @@ import org.udckpt.process.trace.TracerThread;
 
 /** One rank's tree in the middle of a capture, driven phase by phase on its own tracer thread. */
 final class RankCapture {
-    private static final int SIGKILL = 9;
-
     final CaptureRequest.Root root;
     final TracerThread tracer;
     private final Stopper stopper;
@@ -140,7 +140,8 @@ final class RankCapture {
     private void keep(TracedProcess process, int snapshot) {
         if (snapshot != 0) {
             try {
-                process.snapshot = new Snapshot(tracer, snapshot, process.namespacePid, new ContentCopy(process.namespacePid, true));
+                process.snapshot = new Snapshot(tracer, snapshot, process.namespacePid,
+                        new ContentCopy(process.namespacePid, true));
             } catch (RuntimeException | Error failure) {
                 Snapshot.kill(snapshot);
                 throw failure;
@@ -160,7 +161,8 @@ final class RankCapture {
     void end() {
         tracer.call(() -> {
             for (TracedProcess process : processes()) {
-                Syscall.call(Syscall.KILL, process.pid, SIGKILL); // one that has been killed meanwhile is still there, for its tracer
+                // one that has been killed meanwhile is still there, for its tracer
+                Syscall.call(Syscall.KILL, process.pid, SIGKILL);
                 if (process.memory != null) {
                     process.memory.close();
                     process.memory = null;
@@ -192,13 +194,15 @@ final class RankCapture {
         for (TracedProcess process : processes()) {
             threads += process.threads.size();
         }
-        return new PhaseTimes(root.rank(), root.pid(), processes().size(), threads, stopNs, stateNs, objectsNs, forkNs, resumeNs, ended - begun);
+        return new PhaseTimes(root.rank(), root.pid(), processes().size(), threads, stopNs, stateNs, objectsNs, forkNs,
+                resumeNs, ended - begun);
     }
 
     /** A child inherits the library's shared mappings; they are known by device and inode. */
     private long[] inherited(TracedProcess process) {
         List<Mapping> owned = new ArrayList<>();
-        List<TracedProcess> heirs = process.parent != null ? List.of(process.parent) : processes(); // an orphan has it from anybody
+        // an orphan has it from anybody
+        List<TracedProcess> heirs = process.parent != null ? List.of(process.parent) : processes();
         for (TracedProcess from : heirs) {
             for (Mapping mapping : from.mappings == null ? List.<Mapping>of() : from.mappings) { // null: not read yet
                 if (mapping.shared() && mapping.file() && from.owns(mapping)) {

@@ -1,5 +1,7 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.SIGKILL;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
@@ -10,24 +12,24 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Proc;
+import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 
 /**
- * Captures a dummy process a number of times, so that the code of the stop path is compiled before a job is stopped by it.
- * A fresh JVM's first stop takes tens of milliseconds, a rehearsed one's a few.
+ * Captures a dummy process a number of times, so that the code of the stop path is compiled before a job is stopped by
+ * it. A fresh JVM's first stop takes tens of milliseconds, a rehearsed one's a few.
  */
 public final class Rehearsal {
-    private static final int SIGKILL = 9;
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
     private Rehearsal() {}
 
     /**
-     * @param rounds  at most so many
-     * @param atMost  and none begins later than this after the first: on a slow machine the job wants its processors back
+     * @param rounds at most so many
+     * @param atMost and none begins later than this after the first: on a slow machine the job wants its processors
+     *     back
      * @param library libudckpt.so for the dummy, or null
      */
     public static void run(int rounds, Duration atMost, Path library) {
@@ -35,14 +37,15 @@ public final class Rehearsal {
         int before = subreaper(1); // the snapshots' parent: nobody else may be there to reap them
         try {
             // a grandchild: a child of the JVM must not be traced; it ends when the JVM does, by its standard input
-            ProcessBuilder builder = new ProcessBuilder("sh", "-c", "exec 3<&0; cat <&3 3<&- >/dev/null 2>&1 & echo $!; wait");
+            ProcessBuilder builder =
+                    new ProcessBuilder("sh", "-c", "exec 3<&0; cat <&3 3<&- >/dev/null 2>&1 & echo $!; wait");
             builder.environment().remove("UDCKPT_RUNTIME_DIR");
             if (library != null) {
                 builder.environment().put("LD_PRELOAD", library.toString());
             }
             shell = builder.start();
             int pid = Integer.parseInt(shell.inputReader(StandardCharsets.US_ASCII).readLine());
-            try (PidFd dummy = new PidFd(pid)) {
+            try (ProcessHandleFd dummy = new ProcessHandleFd(pid)) {
                 try {
                     awaitProgram(pid, "cat"); // until then it has the shell's descriptors
                     repeat(rounds, atMost, pid);
@@ -80,7 +83,9 @@ public final class Rehearsal {
 
     private static void repeat(int rounds, Duration atMost, int pid) {
         long begin = System.nanoTime();
-        CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(-1, pid, new int[] {0}, new long[0], CaptureRequest.NONE, CaptureRequest.NONE)),
+        CaptureRequest request = new CaptureRequest(
+                List.of(new CaptureRequest.Root(-1, pid, new int[]{0}, new long[0], CaptureRequest.NONE,
+                        CaptureRequest.NONE)),
                 CaptureRequest.StandardStreams.NONE);
         for (int i = 0; i < rounds && System.nanoTime() - begin < atMost.toNanos(); i++) {
             try (Capture capture = Capture.take(request)) {

@@ -1,15 +1,18 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.SIGSTOP;
+
 import java.util.List;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.WaitStatus;
 
-/** Lets stopped processes go on exactly where they were. Also after a failure at any point: it never throws for a dead thread. */
+/**
+ * Lets stopped processes go on exactly where they were. Also after a failure at any point: it never throws for a dead
+ * thread.
+ */
 final class Release {
-    private static final int SIGSTOP = 19;
-
     private Release() {}
 
     static void all(List<TracedProcess> processes) {
@@ -48,7 +51,10 @@ final class Release {
         }
     }
 
-    /** A thread that was interrupted but not yet seen to stop; if it does not soon, the end of the tracer thread frees it. */
+    /**
+     * A thread that was interrupted but not yet seen to stop; if it does not soon, the end of the tracer thread frees
+     * it.
+     */
     private static void awaitAny(TracedThread thread) {
         for (int round = 0; round < 1000; round++) {
             WaitStatus status = Ptrace.poll(thread.tid);

@@ -13,13 +13,17 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.Injector;
 
 /**
- * Refuses a job that has made a System V segment to which nobody is attached: no process shows it, so a restart would not
- * have it. In an ipc namespace of the job's own (a restarted one) every segment is the job's; in the agent's, those that a
- * process of the job has made or was the last to use: since it started, for ids are used again.
+ * Refuses a job that has made a System V segment to which nobody is attached: no process shows it, so a restart would
+ * not have it. In an ipc namespace of the job's own (a restarted one) every segment is the job's; in the agent's, those
+ * that a process of the job has made or was the last to use: since it started, for ids are used again.
  */
 final class SegmentCheck {
-    /** shmctl(2); shm_atime, shm_dtime, shm_ctime (seconds), shm_cpid, shm_lpid and shm_nattch of struct shmid64_ds (asm-generic/shmbuf.h). */
-    private static final int SHM_STAT = 13, SHM_INFO = 14, ATTACH_TIME = 56, DETACH_TIME = 64, CHANGE_TIME = 72, CREATOR = 80, LAST = 84, ATTACHED = 88,
+    /**
+     * shmctl(2); shm_atime, shm_dtime, shm_ctime (seconds), shm_cpid, shm_lpid and shm_nattch of struct shmid64_ds
+     * (asm-generic/shmbuf.h).
+     */
+    private static final int SHM_STAT = 13, SHM_INFO = 14, ATTACH_TIME = 56, DETACH_TIME = 64, CHANGE_TIME = 72,
+            CREATOR = 80, LAST = 84, ATTACHED = 88,
             BYTES = 112;
     private static final int START = 19, TICKS = 100; // field 22 of proc_pid_stat(5), from the third on; per second
     private static final long CLOCK_SLACK = 2; // seconds: both clocks are cut to whole ones
@@ -49,7 +53,10 @@ final class SegmentCheck {
             }
             for (TracedProcess process : processes) {
                 if (!foreign || usedBy(process, data)) {
-                    throw process.refuse("System V segment " + id + " has nobody attached to it, so it cannot be checkpointed; attach it (shmat(2)) or remove it first (ipcrm -m " + id + ")");
+                    throw process.refuse("System V segment " + id
+                            + " has nobody attached to it, so it cannot be checkpointed; attach it (shmat(2)) or "
+                            + "remove it first (ipcrm -m "
+                            + id + ")");
                 }
             }
         }
@@ -59,7 +66,8 @@ final class SegmentCheck {
         if (process.namespacePid != data.get(JAVA_INT, CREATOR) && process.namespacePid != data.get(JAVA_INT, LAST)) {
             return false;
         }
-        long used = Math.max(data.get(JAVA_LONG, CHANGE_TIME), Math.max(data.get(JAVA_LONG, ATTACH_TIME), data.get(JAVA_LONG, DETACH_TIME)));
+        long used = Math.max(data.get(JAVA_LONG, CHANGE_TIME),
+                Math.max(data.get(JAVA_LONG, ATTACH_TIME), data.get(JAVA_LONG, DETACH_TIME)));
         double age = MonotonicClock.sinceBoot() / 1e9 - (double) Long.parseLong(Proc.stat(process.pid)[START]) / TICKS;
         return used >= System.currentTimeMillis() / 1000 - (long) age - CLOCK_SLACK;
     }

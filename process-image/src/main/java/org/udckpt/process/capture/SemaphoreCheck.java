@@ -63,6 +63,8 @@ final class SemaphoreCheck {
     }
 
     private static CaptureRefused refusal(TracedProcess process, String which) {
-        return process.refuse("System V semaphore set" + which + " is in use, which cannot be checkpointed; remove it first (ipcrm -s), or use POSIX semaphores in shared memory");
+        return process.refuse("System V semaphore set" + which
+                + " is in use, which cannot be checkpointed; remove it first (ipcrm -s), or use POSIX semaphores in "
+                + "shared memory");
     }
 }

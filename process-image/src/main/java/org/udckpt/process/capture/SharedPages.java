@@ -9,9 +9,10 @@ import org.udckpt.process.model.Overlaps;
 import org.udckpt.process.model.SharedRange;
 
 /**
- * Finds the private memory that the processes of a tree have in common, as fork(2) leaves it: the same pages at the same addresses. The bytes of the snapshots are
- * compared, while the job runs; so it needs no rights, and no page that was moved meanwhile is taken for another one. Where the numbers of the pages' frames can be
- * seen, pages in different frames are not looked at: what is not shared costs root no reading.
+ * Finds the private memory that the processes of a tree have in common, as fork(2) leaves it: the same pages at the
+ * same addresses. The bytes of the snapshots are compared, while the job runs; so it needs no rights, and no page that
+ * was moved meanwhile is taken for another one. Where the numbers of the pages' frames can be seen, pages in different
+ * frames are not looked at: what is not shared costs root no reading.
  */
 final class SharedPages implements AutoCloseable {
     private static final int PAGE = 4096;
@@ -86,7 +87,8 @@ final class SharedPages implements AutoCloseable {
     private int owner(long at, int page, int pages, int member, int[] members, int before) {
         for (int i = 0; i < before; i++) {
             int other = members[i];
-            if (owners[other][page] == other && !differentFrames(page, other, member) && alike(at, page, pages, other, member)) {
+            if (owners[other][page] == other && !differentFrames(page, other, member)
+                    && alike(at, page, pages, other, member)) {
                 return other;
             }
         }
@@ -99,7 +101,8 @@ final class SharedPages implements AutoCloseable {
 
     private boolean alike(long at, int page, int pages, int a, int b) {
         long from = (long) page * PAGE;
-        return MemorySegment.mismatch(bytes(at, pages, a), from, from + PAGE, bytes(at, pages, b), from, from + PAGE) < 0;
+        return MemorySegment.mismatch(bytes(at, pages, a), from, from + PAGE, bytes(at, pages, b), from, from + PAGE)
+                < 0;
     }
 
     private MemorySegment bytes(long at, int pages, int member) {

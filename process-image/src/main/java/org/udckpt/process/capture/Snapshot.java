@@ -1,5 +1,9 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.SIGCONT;
+import static org.udckpt.linux.LinuxConstants.SIGKILL;
+import static org.udckpt.linux.LinuxConstants.SIGSTOP;
+
 import java.io.File;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -8,7 +12,7 @@ import java.util.List;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.Syscall;
-import org.udckpt.process.model.AppendOrder;
+import org.udckpt.process.model.SelfWriteOrder;
 import org.udckpt.process.model.SelfWriting;
 import org.udckpt.process.model.SharedRange;
 import org.udckpt.process.trace.Ptrace;
@@ -17,8 +21,6 @@ import org.udckpt.process.trace.WaitStatus;
 
 /** The frozen copy of a process, and the few ranges that a fork does not copy. */
 public final class Snapshot implements SelfWriting, AutoCloseable {
-    private static final int SIGKILL = 9, SIGCONT = 18, SIGSTOP = 19;
-
     private final TracerThread tracer;
     private final int pid;
     private final int job;
@@ -130,8 +132,9 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
             try {
                 memory.read(address, target);
             } catch (LinuxError e) {
-                throw e.errno() != LinuxError.ESRCH ? e : new CaptureFailed("the snapshot (process " + pid + ") of the job's process " + job
-                        + " ended while it was read: killed by hand, or by the kernel for want of memory", e);
+                throw e.errno() != LinuxError.ESRCH ? e
+                        : new CaptureFailed("the snapshot (process " + pid + ") of the job's process " + job
+                                + " ended while it was read: killed by hand, or by the kernel for lack of memory", e);
             }
         }
     }
@@ -139,7 +142,8 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     @Override
     public String ready(List<Integer> files, boolean direct, boolean background, int count) {
         try {
-            String reason = unforked.empty() ? SnapshotWriterStart.unable(process, pid, files.size()) : "it has memory that a fork does not copy";
+            String reason = unforked.empty() ? SnapshotWriterStart.unable(process, pid, files.size())
+                    : "it has memory that a fork does not copy";
             if (reason == null) {
                 this.direct = direct;
                 writers = tracer.call(() -> SnapshotWriterStart.start(this, process, files, direct, background, count));
@@ -156,7 +160,7 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     }
 
     @Override
-    public long append(int writer, long[] runs, int count, AppendOrder order) {
+    public long append(int writer, long[] runs, int count, SelfWriteOrder order) {
         return writers.get(writer).append(direct, runs, count, order);
     }
 
@@ -176,7 +180,8 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     }
 
     /**
-     * While it writes. SIGSTOP is the one signal that it cannot block, and may be meant for all programs of a user: it goes on.
+     * While it writes. SIGSTOP is the one signal that it cannot block, and may be meant for all programs of a user: it
+     * goes on.
      *
      * @throws CaptureFailed it has ended, or cannot go on
      */
@@ -186,12 +191,14 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
             return end;
         });
         if (seen != null) {
-            throw new CaptureFailed("the snapshot (process " + pid + ") of the job's process " + job + " ended while it wrote its memory (" + seen
-                    + "): killed by hand, or by the kernel for want of memory, or a page of it could not be read");
+            throw new CaptureFailed("the snapshot (process " + pid + ") of the job's process " + job
+                    + " ended while it wrote its memory (" + seen
+                    + "): killed by hand, or by the kernel for lack of memory, or a page could not be read");
         }
         String[] threads = new File("/proc/" + pid + "/task").list();
         if (threads != null && threads.length < writers.size()) { // none ends by itself: the kernel has ended it
-            throw new CaptureFailed("the snapshot (process " + pid + ") of the job's process " + job + " has " + threads.length + " of the " + writers.size()
+            throw new CaptureFailed("the snapshot (process " + pid + ") of the job's process " + job + " has "
+                    + threads.length + " of the " + writers.size()
                     + " threads that write its memory; the kernel's log (dmesg) may say why");
         }
     }

@@ -1,5 +1,8 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.RLIMIT_AS;
+import static org.udckpt.linux.LinuxConstants.RLIMIT_DATA;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.udckpt.linux.LinuxError;
@@ -10,12 +13,14 @@ import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.Registers;
 
 /**
- * Many system calls of a snapshot with one stop of it, to ask the kernel what the process had. The job runs meanwhile. On the tracer thread, and when the mappings of
- * the snapshot have been read: it maps some memory of its own. The trap at the end resets the handler of SIGTRAP: what asks for handlers is in the first run.
+ * Many system calls of a snapshot with one stop of it, to ask the kernel what the process had. The job runs meanwhile.
+ * On the tracer thread, and when the mappings of the snapshot have been read: it maps some memory of its own. The trap
+ * at the end resets the handler of SIGTRAP: what asks for handlers is in the first run.
  */
 final class SnapshotCalls {
-    private static final int MOST = 512, ENTRIES = MOST * CallLoop.ENTRY, ROOM = 1 << 16, READ_WRITE = 3, READ_EXECUTE = 5, PRIVATE_ANONYMOUS = 0x22;
-    private static final int PAGE = 4096, RLIMIT_DATA = 2, RLIMIT_AS = 9;
+    private static final int MOST = 512, ENTRIES = MOST * CallLoop.ENTRY, ROOM = 1 << 16, READ_WRITE = 3,
+            READ_EXECUTE = 5, PRIVATE_ANONYMOUS = 0x22;
+    private static final int PAGE = 4096;
 
     private final Snapshot snapshot;
     private final Injector injector;
@@ -29,8 +34,10 @@ final class SnapshotCalls {
 
     SnapshotCalls(TracedProcess process) {
         snapshot = process.snapshot;
-        injector = new Injector(snapshot.pid(), process.parasite.instruction(), process.main().registers.copy().set(Registers.RSP, process.main().frame));
-        try (RaisedLimit _ = new RaisedLimit(snapshot.pid(), RLIMIT_AS); RaisedLimit _ = new RaisedLimit(snapshot.pid(), RLIMIT_DATA)) {
+        injector = new Injector(snapshot.pid(), process.parasite.instruction(),
+                process.main().registers.copy().set(Registers.RSP, process.main().frame));
+        try (RaisedLimit _ = new RaisedLimit(snapshot.pid(), RLIMIT_AS);
+                RaisedLimit _ = new RaisedLimit(snapshot.pid(), RLIMIT_DATA)) {
             long mapped = injector.call(Syscall.MMAP, 0, ENTRIES + ROOM + PAGE, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
             if (mapped == -LinuxError.ENOMEM) {
                 code = 0;
@@ -52,8 +59,9 @@ final class SnapshotCalls {
                 return mapping.start();
             }
         }
-        throw process.refuse("it may have no more memory (RLIMIT_AS, RLIMIT_DATA), and a checkpoint needs " + (ENTRIES + ROOM + PAGE) / 1024
-                + " KiB for a moment in a copy of it: raise the limit (ulimit -v, -d)");
+        throw process.refuse("it has reached its memory limit (RLIMIT_AS, RLIMIT_DATA), and a checkpoint needs "
+                + (ENTRIES + ROOM + PAGE) / 1024
+                + " KiB for a short time in a copy of it: raise the limit (ulimit -v, -d)");
     }
 
     /** Its place among the results of the next {@link #run}. */
@@ -93,7 +101,8 @@ final class SnapshotCalls {
         if (code == 0) {
             for (int i = 0; i < count; i++) {
                 int at = i * CallLoop.ENTRY;
-                results[i] = injector.call(list.getLong(at), list.getLong(at + 8), list.getLong(at + 16), list.getLong(at + 24), list.getLong(at + 32),
+                results[i] = injector.call(list.getLong(at), list.getLong(at + 8), list.getLong(at + 16),
+                        list.getLong(at + 24), list.getLong(at + 32),
                         list.getLong(at + 40), list.getLong(at + 48));
             }
         } else if (count > 0) {

@@ -1,5 +1,8 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.SIGKILL;
+import static org.udckpt.linux.LinuxConstants.SIGSTOP;
+
 import java.util.List;
 import java.util.function.Consumer;
 import org.udckpt.linux.LinuxError;
@@ -15,17 +18,22 @@ import org.udckpt.process.trace.WaitStatus;
  * which forks the snapshot and ends, and is waited for in the same stop. So the process has neither a child nor a
  * SIGCHLD nor a zombie afterwards; the snapshot's parent is the next subreaper (the shepherd).
  *
- * <p>It takes a dozen stops one after the other, each with a way to another processor and back. So a tree's processes are
- * forked side by side ({@link #make}): each step is done of all of them, and while one is waited for the others run.
+ * <p>It takes a dozen stops one after the other, each with a way to another processor and back. So a tree's processes
+ * are forked side by side ({@link #make}): each step is done of all of them, and while one is waited for the others
+ * run.
  */
 final class SnapshotFork {
     private static final int SHARED_VFORK = 0x4700; // CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_VFORK
     private static final int WALL = 0x40000000;
-    private static final int SIGKILL = 9, SIGSTOP = 19;
-    private static final int FOLLOW = Ptrace.O_TRACESYSGOOD | Ptrace.O_TRACEVFORK | Ptrace.O_TRACEFORK | Ptrace.O_TRACECLONE;
-    /** Enough for all processors of a node, and few: each takes a second process number for a moment, of which a job may have none to spare. */
+    private static final int FOLLOW =
+            Ptrace.O_TRACESYSGOOD | Ptrace.O_TRACEVFORK | Ptrace.O_TRACEFORK | Ptrace.O_TRACECLONE;
+    /**
+     * Enough for all processors of a node, and few: each takes a second process number for a moment, of which a job may
+     * have none to spare.
+     */
     private static final int AT_ONCE = 16;
-    private static final List<Consumer<SnapshotFork>> STEPS = List.of(SnapshotFork::begin, SnapshotFork::enter, SnapshotFork::follow, SnapshotFork::letFork, SnapshotFork::copied,
+    private static final List<Consumer<SnapshotFork>> STEPS = List.of(SnapshotFork::begin, SnapshotFork::enter,
+            SnapshotFork::follow, SnapshotFork::letFork, SnapshotFork::copied,
             SnapshotFork::endBetween, SnapshotFork::comeBack, SnapshotFork::enterReaping, SnapshotFork::finish);
 
     private final TracedProcess process;
@@ -83,7 +91,10 @@ final class SnapshotFork {
         }
     }
 
-    /** The snapshot's pid as the agent numbers it: stopped, traced by this thread, without descriptors, dies with this thread. 0: there is none. */
+    /**
+     * The snapshot's pid as the agent numbers it: stopped, traced by this thread, without descriptors, dies with this
+     * thread. 0: there is none.
+     */
     int snapshot() {
         return snapshot;
     }
@@ -94,7 +105,8 @@ final class SnapshotFork {
         if (parasite.safe()) {
             registers.set(Registers.RIP, parasite.forkRoutine());
         } else {
-            registers.set(Registers.RIP, parasite.instruction()).set(Registers.RAX, Syscall.CLONE).set(Registers.RDI, SHARED_VFORK)
+            registers.set(Registers.RIP, parasite.instruction()).set(Registers.RAX, Syscall.CLONE)
+                    .set(Registers.RDI, SHARED_VFORK)
                     .set(Registers.RSI, 0).set(Registers.RDX, 0).set(Registers.R10, 0).set(Registers.R8, 0);
         }
         Ptrace.setRegisters(main.tid, registers);
@@ -111,7 +123,8 @@ final class SnapshotFork {
         WaitStatus status = next(main.tid);
         if (!status.newTask()) {
             refuseHopeless(-Ptrace.registers(main.tid).error());
-            throw new CaptureFailed("%s: clone failed: %s".formatted(process, LinuxError.name(Ptrace.registers(main.tid).error())));
+            throw new CaptureFailed(
+                    "%s: clone failed: %s".formatted(process, LinuxError.name(Ptrace.registers(main.tid).error())));
         }
         between = Ptrace.eventMessage(main.tid);
         Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
@@ -136,7 +149,8 @@ final class SnapshotFork {
     private void copiedByRoutine() {
         WaitStatus status = Ptrace.await(between);
         while (!status.ended() && !status.newTask()) {
-            Ptrace.resume(Ptrace.CONT, between, status.signalDelivery() && status.signal() != SIGSTOP ? status.signal() : 0);
+            Ptrace.resume(Ptrace.CONT, between,
+                    status.signalDelivery() && status.signal() != SIGSTOP ? status.signal() : 0);
             status = Ptrace.await(between);
         }
         if (status.ended()) {
@@ -165,13 +179,15 @@ final class SnapshotFork {
             error = result;
             return;
         }
-        LinuxError.check(injector(snapshot).call(Syscall.CLOSE_RANGE, 0, 0xffffffffL, 0), "close_range in the snapshot");
+        LinuxError.check(injector(snapshot).call(Syscall.CLOSE_RANGE, 0, 0xffffffffL, 0),
+                "close_range in the snapshot");
     }
 
     private void endBetween() {
         if (parasite.safe() && snapshot != 0) {
-            for (WaitStatus status; !(status = Ptrace.await(between)).ended(); ) {
-                Ptrace.resume(Ptrace.CONT, between, status.signalDelivery() && status.signal() != SIGSTOP ? status.signal() : 0);
+            for (WaitStatus status; !(status = Ptrace.await(between)).ended();) {
+                Ptrace.resume(Ptrace.CONT, between,
+                        status.signalDelivery() && status.signal() != SIGSTOP ? status.signal() : 0);
             }
             next(snapshot);
             Ptrace.resume(Ptrace.SYSCALL, snapshot, 0);
@@ -179,8 +195,9 @@ final class SnapshotFork {
     }
 
     /**
-     * The snapshot has closed its descriptors, and leaves the process group: a signal to that is not the snapshot's. When a rank dies and
-     * the others are ended, group by group, the checkpoint that is being written is the last one that the job will ever have.
+     * The snapshot has closed its descriptors, and leaves the process group: a signal to that is not the snapshot's.
+     * When a rank dies and the others are ended, group by group, the checkpoint that is being written is the last one
+     * that the job will ever have.
      */
     private void comeBack() {
         next(main.tid);
@@ -228,7 +245,8 @@ final class SnapshotFork {
     /** @param error negative */
     private void refuseHopeless(long error) {
         if (error == -LinuxError.EAGAIN && ForkRoom.isHopeless(process)) {
-            throw process.refuse("its hard limit of processes (RLIMIT_NPROC, ulimit -Hu) leaves no room for a copy of it; raise it");
+            throw process.refuse(
+                    "its hard limit of processes (RLIMIT_NPROC, ulimit -Hu) leaves no room for a copy of it; raise it");
         }
     }
 
@@ -242,15 +260,20 @@ final class SnapshotFork {
         Ptrace.options(snapshot, Ptrace.O_TRACESYSGOOD | Ptrace.O_EXITKILL);
     }
 
-    /** The job must not see more attachments of its System V segments (shm_nattch) than its own; their contents were copied. */
+    /**
+     * The job must not see more attachments of its System V segments (shm_nattch) than its own; their contents were
+     * copied.
+     */
     static void detachSegments(TracedProcess process, int snapshot) {
         Injector injector = null;
         for (Mapping mapping : process.mappings) {
             if (MemoryObjects.sysv(mapping)) {
                 if (injector == null) {
-                    injector = new Injector(snapshot, process.parasite.instruction(), process.main().registers.copy().set(Registers.RSP, process.main().frame));
+                    injector = new Injector(snapshot, process.parasite.instruction(),
+                            process.main().registers.copy().set(Registers.RSP, process.main().frame));
                 }
-                injector.check("munmap in the snapshot", Syscall.MUNMAP, mapping.start(), mapping.end() - mapping.start());
+                injector.check("munmap in the snapshot", Syscall.MUNMAP, mapping.start(),
+                        mapping.end() - mapping.start());
             }
         }
     }
@@ -268,7 +291,10 @@ final class SnapshotFork {
         }
     }
 
-    /** The next system call stop or new-task event. All signals are blocked but SIGSTOP: the job's own waits for {@link Release}. */
+    /**
+     * The next system call stop or new-task event. All signals are blocked but SIGSTOP: the job's own waits for
+     * {@link Release}.
+     */
     private WaitStatus next(int tid) {
         while (true) {
             WaitStatus status = Ptrace.await(tid);

@@ -14,11 +14,11 @@ import org.udckpt.layout.Layout.SnapshotOrder;
 import org.udckpt.layout.Layout.SnapshotRun;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
-import org.udckpt.process.model.AppendOrder;
+import org.udckpt.process.model.SelfWriteOrder;
 
 /**
- * Gives orders to a snapshot that runs {@code udckpt_snapshot_writer_2} (snapshot_writer.c), through memory that both have
- * mapped. For one thread at a time.
+ * Gives orders to a snapshot that runs {@code udckpt_snapshot_writer_2} (snapshot_writer.c), through memory that both
+ * have mapped. For one thread at a time.
  */
 final class SnapshotWriter {
     private static final VarHandle NUMBER = JAVA_INT.varHandle();
@@ -55,7 +55,7 @@ final class SnapshotWriter {
     }
 
     /** XXH3 of what was appended. @throws LinuxError of the file system */
-    long append(boolean direct, long[] runs, int count, AppendOrder what) {
+    long append(boolean direct, long[] runs, int count, SelfWriteOrder what) {
         order.set(JAVA_INT, SnapshotOrder.WANTS_DIGEST, what.digest() == null ? 0 : 1);
         order.set(JAVA_INT, SnapshotOrder.WANTS_TAG, what.key() == null ? 0 : 1);
         order.set(JAVA_INT, SnapshotOrder.UNLESS_ZEROS, what.zeros() == null ? 0 : 1);
@@ -79,7 +79,8 @@ final class SnapshotWriter {
             MemorySegment.copy(order, JAVA_BYTE, SnapshotOrder.DIGEST, what.digest(), 0, Layout.ORDER_DIGEST_BYTES);
         }
         if (what.key() != null) {
-            MemorySegment.copy(order, JAVA_BYTE, SnapshotOrder.TAG, what.seal(), Layout.ORDER_NONCE_BYTES, Layout.ORDER_TAG_BYTES);
+            MemorySegment.copy(order, JAVA_BYTE, SnapshotOrder.TAG, what.seal(), Layout.ORDER_NONCE_BYTES,
+                    Layout.ORDER_TAG_BYTES);
         }
         return order.get(JAVA_LONG, SnapshotOrder.HASH);
     }

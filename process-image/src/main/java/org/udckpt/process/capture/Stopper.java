@@ -1,5 +1,7 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.SIGTRAP;
+
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -20,7 +22,6 @@ import org.udckpt.process.trace.WaitStatus;
 final class Stopper {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long END_NS = TimeUnit.MILLISECONDS.toNanos(500);
-    private static final int SIGTRAP = 5;
     private static final int USER_CODE_64 = 0x33;
 
     private final List<TracedProcess> stopped = new ArrayList<>();
@@ -58,7 +59,7 @@ final class Stopper {
         long deadline = System.nanoTime() + PATIENCE_NS;
         VdsoExit vdso = new VdsoExit(process);
         while (seizeNew(process) || vdso.again()) {
-            for (int i = 0; i < process.threads.size(); ) {
+            for (int i = 0; i < process.threads.size();) {
                 TracedThread thread = process.threads.get(i);
                 if (thread.stopped || awaitStop(process, thread, deadline)) {
                     i++;
@@ -124,8 +125,8 @@ final class Stopper {
     }
 
     /**
-     * Whether a thread that cannot be seized is one that has ended (ptrace(2): EPERM). A main thread counts only when the
-     * others follow it: in a process that ends they do so in a moment, each by itself.
+     * Whether a thread that cannot be seized is one that has ended (ptrace(2): EPERM). A main thread counts only when
+     * the others follow it: in a process that ends they do so in a moment, each by itself.
      */
     private static boolean ends(int pid, int tid) {
         for (long deadline = System.nanoTime() + END_NS; System.nanoTime() < deadline; LockSupport.parkNanos(50_000)) {
@@ -173,18 +174,20 @@ final class Stopper {
         }
         String tracer = Proc.field(status, "TracerPid:");
         if (!"0".equals(tracer)) {
-            return process.refuse("it is traced by process " + tracer + " (a debugger or strace); end that first");
+            return process.refuse("it is traced by process " + tracer + " (a debugger or strace); detach it first");
         }
         if (Proc.field(status, "State:").startsWith("Z")) {
-            return process.refuse("its main thread has ended while others run (pthread_exit in main); that is not supported");
+            return process
+                    .refuse("its main thread has ended while others run (pthread_exit in main); that is not supported");
         }
         return process.refuse("ptrace is not permitted (" + LinuxError.name(errno)
-                + "): it belongs to another user, is not dumpable, or /proc/sys/kernel/yama/ptrace_scope forbids it; run as the job's owner with ptrace_scope 0, or as root");
+                + "): it belongs to another user, is not dumpable, or /proc/sys/kernel/yama/ptrace_scope forbids it; "
+                + "run as the job's owner with ptrace_scope 0, or as root");
     }
 
     /** False when the thread has ended. */
     private boolean awaitStop(TracedProcess process, TracedThread thread, long deadline) {
-        for (int round = 0; ; round++) {
+        for (int round = 0;; round++) {
             WaitStatus status;
             try {
                 status = Ptrace.poll(thread.tid);
@@ -215,7 +218,8 @@ final class Stopper {
         InterruptedCalls.hide(thread.registers);
         calls.name(thread.tid, thread.registers);
         if (thread.registers.get(Registers.CS) != USER_CODE_64) {
-            throw process.refuse("thread " + thread.tid + " runs 32-bit code; only x86-64 programs can be checkpointed");
+            throw process
+                    .refuse("thread " + thread.tid + " runs 32-bit code; only x86-64 programs can be checkpointed");
         }
     }
 
@@ -227,8 +231,10 @@ final class Stopper {
             LockSupport.parkNanos(50_000);
         } else {
             String call = Proc.text("/proc/" + process.pid + "/task/" + thread.tid + "/stat");
-            throw new CaptureFailed("%s: thread %d does not stop (it may be in vfork or in uninterruptible I/O; state: %s)"
-                    .formatted(process, thread.tid, call.substring(call.lastIndexOf(')') + 2, call.lastIndexOf(')') + 3)));
+            throw new CaptureFailed(
+                    "%s: thread %d does not stop (it may be in vfork or in uninterruptible I/O; state: %s)"
+                            .formatted(process, thread.tid,
+                                    call.substring(call.lastIndexOf(')') + 2, call.lastIndexOf(')') + 3)));
         }
     }
 }

@@ -1,15 +1,16 @@
 package org.udckpt.process.capture;
 
+import static org.udckpt.linux.LinuxConstants.PR_SET_CHILD_SUBREAPER;
+
 import java.util.List;
 import org.udckpt.linux.Syscall;
 
 /**
- * The job's processes that take orphans in (PR_SET_CHILD_SUBREAPER): while snapshots are made they do not, or these would become their
- * children, and each end of a snapshot a SIGCHLD and a number that they do not know. An agent that is killed in these milliseconds leaves them so.
+ * The job's processes that take orphans in (PR_SET_CHILD_SUBREAPER): while snapshots are made they do not, or these
+ * would become their children, and each end of a snapshot a SIGCHLD and a number that they do not know. An agent that
+ * is killed in these milliseconds leaves them so.
  */
 final class Subreapers {
-    private static final int PR_SET_CHILD_SUBREAPER = 36;
-
     private final List<TracedProcess> all;
 
     Subreapers(List<TracedProcess> processes) {

@@ -1,14 +1,21 @@
 package org.udckpt.process.capture;
 
 import org.udckpt.linux.Files;
+import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.kinds.base.OpenedByName;
 
 /**
  * Refuses a process that has left the surroundings in which its rank was started, and in which a restart would put it:
- * program, directories, namespaces, system call filters. Has user, groups and capabilities read ({@link PrivilegeReader}).
+ * program, directories, namespaces, system call filters. Has user, groups and capabilities read
+ * ({@link PrivilegeReader}).
  */
 final class Surroundings {
-    /** namespaces(7). Those for children differ from the process's own after an unshare(2) that has not had its child yet. */
-    private static final String[] NAMESPACES = {"cgroup", "ipc", "mnt", "net", "pid", "pid_for_children", "time", "time_for_children", "user", "uts"};
+    /**
+     * namespaces(7). Those for children differ from the process's own after an unshare(2) that has not had its child
+     * yet.
+     */
+    private static final String[] NAMESPACES =
+            {"cgroup", "ipc", "mnt", "net", "pid", "pid_for_children", "time", "time_for_children", "user", "uts"};
     /** proc_pid_status(5). */
     private static final String[] FILTERS = {"Seccomp:", "Seccomp_filters:"};
     private static final int SCHED_RESET_ON_FORK = 0x40000000, SCHED_DEADLINE = 6;
@@ -44,20 +51,23 @@ final class Surroundings {
         for (int i = 0; i < namespaces.length; i++) {
             String own = namespace(process.pid, i);
             if (own != null && namespaces[i] != null && !own.equals(namespaces[i])) {
-                throw process.refuse("it is in a " + NAMESPACES[i] + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
+                throw process.refuse("it is in a " + NAMESPACES[i]
+                        + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
             }
         }
         refuseUnreachable(process, "exe", "its program");
         refuseUnreachable(process, "cwd", "its working directory");
         String itsLabel = AgentRights.label(process.pid);
         if (!itsLabel.equals(label) && !itsLabel.endsWith("unconfined)")) { // AppArmor: a name only
-            throw process.refuse("it has the security label " + itsLabel + ", and was started with " + label + ": a restart could not give it that");
+            throw process.refuse("it has the security label " + itsLabel + ", but was started with " + label
+                    + ": a restart cannot restore that");
         }
         process.originPid = originPid;
         process.lostRights = AgentRights.lost(itsLabel);
         for (TracedThread thread : process.threads) {
             privileges.read(process, thread);
-            process.lostRights = process.lostRights == null ? AgentRights.lost(thread.tid, thread.status) : process.lostRights;
+            process.lostRights =
+                    process.lostRights == null ? AgentRights.lost(thread.tid, thread.status) : process.lostRights;
             refuseThread(process, thread);
             thread.storeBypass = StatusLines.storeBypass(thread.status, origin);
             thread.indirectBranch = StatusLines.indirectBranch(thread.status, origin);
@@ -66,23 +76,26 @@ final class Surroundings {
 
     private static void refuseUnreachable(TracedProcess process, String link, String what) {
         String path = Files.readLink("/proc/" + process.pid + "/" + link);
-        String gone = path != null && Files.tryStat("/proc/" + process.pid + "/" + link) == null ? OpenedByName.goneOwner(path) : null;
+        String gone = path != null && Files.tryStat("/proc/" + process.pid + "/" + link) == null
+                ? OpenedByName.goneOwner(path) : null;
         if (gone != null) {
-            throw process.refuse(what + " " + gone + "; have it change to another one first (chdir(2))");
+            throw process.refuse(what + " " + gone + "; let it change to another directory first (chdir(2))");
         }
         if (path == null) {
             return;
         }
         Files.Stat stat = Files.stat("/proc/" + process.pid + "/" + link);
         if (path.endsWith(" (deleted)") && stat.links() == 0) {
-            throw process.refuse(what + " " + MemoryObjects.name(path) + " was deleted or replaced while it ran, so a restart would not find it; put it back and start the job again");
+            throw process.refuse(what + " " + OpenDescriptor.name(path) + " was deleted or replaced while it ran, so "
+                    + "a restart would not find it; restore the file and start the job again");
         }
         OpenedByName.entered(process, what, path, stat);
     }
 
     private static void refuseThread(TracedProcess process, TracedThread thread) {
         if ((thread.policy & ~SCHED_RESET_ON_FORK) == SCHED_DEADLINE) {
-            throw process.refuse("thread " + thread.tid + " has the scheduling policy SCHED_DEADLINE, which cannot be checkpointed");
+            throw process.refuse(
+                    "thread " + thread.tid + " has the scheduling policy SCHED_DEADLINE, which cannot be checkpointed");
         }
         String refusal = StatusLines.refusal(thread.status);
         if (refusal != null) {
@@ -91,7 +104,8 @@ final class Surroundings {
         for (String field : FILTERS) {
             TaskStatus first = process.main().status;
             if (!thread.status.agrees(field, first)) {
-                throw process.refuse("thread %d has another system call filter than its main thread (%s %s, not %s), which a restart would not give it"
+                throw process.refuse(("thread %d has another system call filter than its main thread (%s %s, not %s), "
+                        + "which a restart cannot restore")
                         .formatted(thread.tid, field, thread.status.field(field), first.field(field)));
             }
         }

@@ -4,9 +4,9 @@ import java.util.Arrays;
 import org.udckpt.linux.Proc;
 
 /**
- * A /proc/PID/status or /proc/PID/task/TID/status (proc_pid_status(5)), read once in a stop and looked at by all checks.
- * A lookup begins where the one before ended: in the order of the lines, all lookups together pass the text once. Threads may
- * share one: they lose time to each other's lookups, and nothing else.
+ * A /proc/PID/status or /proc/PID/task/TID/status (proc_pid_status(5)), read once in a stop and looked at by all
+ * checks. A lookup begins where the one before ended: in the order of the lines, all lookups together pass the text
+ * once. Threads may share one: they lose time to each other's lookups, and nothing else.
  */
 final class TaskStatus {
     private final String text;

@@ -3,6 +3,7 @@ package org.udckpt.process.capture;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.udckpt.linux.LinuxConstants.XTILEDATA;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -17,55 +18,72 @@ import org.udckpt.process.trace.Registers;
 
 /** Reads what belongs to a thread, first from outside, then by calls that only the thread itself can make. */
 final class ThreadReader {
-    private static final int PR_GET_TID_ADDRESS = 40, XSTATE_BV = 512, XTILEDATA = 18;
-    /** rseq_cs in struct rseq; {version, flags, start_ip, post_commit_offset, abort_ip} in struct rseq_cs (linux/rseq.h). */
+    private static final int PR_GET_TID_ADDRESS = 40, XSTATE_BV = 512;
+    /**
+     * rseq_cs in struct rseq; {version, flags, start_ip, post_commit_offset, abort_ip} in struct rseq_cs
+     * (linux/rseq.h).
+     */
     private static final int RSEQ_CS = 8, START_IP = 8, POST_COMMIT = 16, ABORT_IP = 24;
 
     private ThreadReader() {}
 
-    /** From outside; nothing is changed, but an rseq section that the stop broke goes to its abort handler, as the kernel does. */
+    /**
+     * From outside; nothing is changed, but an rseq section that the stop broke goes to its abort handler, as the
+     * kernel does.
+     */
     static void read(TracedProcess process, TracedThread thread, boolean sameNamespace) {
         int tid = thread.tid;
         thread.xstate = Ptrace.xstate(tid);
         refuseTiles(process, thread);
         if (Ptrace.dispatchesCalls(tid)) {
-            throw process.refuse("thread " + tid + " has its system calls go to a handler of its own (prctl(2), PR_SET_SYSCALL_USER_DISPATCH), so that none can be made in it from outside");
+            throw process.refuse("thread " + tid + " dispatches its system calls to its own handler (prctl(2), "
+                    + "PR_SET_SYSCALL_USER_DISPATCH), so udckpt cannot inject any");
         }
         thread.signalMask = Ptrace.signalMask(tid);
         thread.pendingSignals = Ptrace.pendingSignals(tid, false);
         thread.rseq = Ptrace.rseq(tid);
         MemorySegment data = Scratch.data();
-        LinuxError.check(Syscall.call(Syscall.GET_ROBUST_LIST, tid, data.address(), data.address() + 8), "robust list of thread ", tid);
+        LinuxError.check(Syscall.call(Syscall.GET_ROBUST_LIST, tid, data.address(), data.address() + 8),
+                "robust list of thread ", tid);
         thread.robustList = data.get(JAVA_LONG, 0);
         thread.robustListLength = data.get(JAVA_LONG, 8);
         String directory = "/proc/" + process.pid + "/task/" + tid;
         thread.status = thread == process.main() ? new TaskStatus(process.status) : TaskStatus.of(process.pid, tid);
-        String name = Proc.whole(directory + "/comm");
-        thread.name = name.substring(0, name.length() - 1); // a newline; the name may end with a blank
+        thread.name = name(directory);
         thread.namespaceTid = sameNamespace ? tid : last(thread.status.field("NSpid:"));
-        thread.policy = (int) LinuxError.check(Syscall.call(Syscall.SCHED_GETSCHEDULER, tid), "scheduling policy of thread ", tid);
-        LinuxError.check(Syscall.call(Syscall.SCHED_GETPARAM, tid, data.address()), "scheduling priority of thread ", tid);
+        thread.policy = (int) LinuxError.check(Syscall.call(Syscall.SCHED_GETSCHEDULER, tid),
+                "scheduling policy of thread ", tid);
+        LinuxError.check(Syscall.call(Syscall.SCHED_GETPARAM, tid, data.address()), "scheduling priority of thread ",
+                tid);
         thread.priority = data.get(JAVA_INT, 0);
         // getpriority(2), "C library/kernel differences": the raw call returns 20 - nice
-        thread.nice = 20 - (int) LinuxError.check(Syscall.call(Syscall.GETPRIORITY, 0, tid), "nice value of thread ", tid);
-        thread.ioPriority = (int) LinuxError.check(Syscall.call(252 /* ioprio_get */, 1 /* IOPRIO_WHO_PROCESS */, tid), "I/O priority of thread ", tid);
+        thread.nice =
+                20 - (int) LinuxError.check(Syscall.call(Syscall.GETPRIORITY, 0, tid), "nice value of thread ", tid);
+        thread.ioPriority = (int) LinuxError.check(Syscall.call(252 /* ioprio_get */, 1 /* IOPRIO_WHO_PROCESS */, tid),
+                "I/O priority of thread ", tid);
         byte[] mask = affinity(tid);
         thread.affinity = Arrays.equals(mask, affinity(0)) ? new byte[0] : mask;
         leaveCriticalSection(process, thread);
     }
 
-    /** XSTATE_BV of the XSAVE header is at 512. A thread takes tile data only when it has used tiles, so a restore cannot give it any. */
+    /**
+     * XSTATE_BV of the XSAVE header is at 512. A thread takes tile data only when it has used tiles, so a restore
+     * cannot give it any.
+     */
     private static void refuseTiles(TracedProcess process, TracedThread thread) {
-        boolean tiles = thread.xstate.length > 520 && (thread.xstate[XSTATE_BV + XTILEDATA / 8] & 1 << XTILEDATA % 8) != 0;
+        boolean tiles =
+                thread.xstate.length > 520 && (thread.xstate[XSTATE_BV + XTILEDATA / 8] & 1 << XTILEDATA % 8) != 0;
         if (tiles) {
-            throw process.refuse("thread " + thread.tid + " is in the middle of a computation with AMX tiles, which cannot be checkpointed; try again");
+            throw process.refuse("thread " + thread.tid + " is computing with AMX tiles, which cannot be "
+                    + "checkpointed; try again");
         }
     }
 
     /** {@code tid} 0: of this thread, which has what the launcher gave all. */
     private static byte[] affinity(int tid) {
         MemorySegment data = Scratch.data();
-        long bytes = LinuxError.check(Syscall.call(Syscall.SCHED_GETAFFINITY, tid, 8192, data.address()), "processor affinity of thread ", tid);
+        long bytes = LinuxError.check(Syscall.call(Syscall.SCHED_GETAFFINITY, tid, 8192, data.address()),
+                "processor affinity of thread ", tid);
         return data.asSlice(0, bytes).toArray(JAVA_BYTE);
     }
 
@@ -86,15 +104,23 @@ final class ThreadReader {
     private record Asked(TracedProcess process, TracedThread thread) {}
 
     /**
-     * Moves all threads into the parasite, and asks each for its clear_child_tid address and signal stack. The order keeps
-     * a thread safe if the agent dies: the frame, then the registers that use it, then the mask that the frame undoes.
+     * Moves all threads into the parasite, and asks each for its clear_child_tid address and signal stack. The order
+     * keeps a thread safe if the agent dies: the frame, then the registers that use it, then the mask that the frame
+     * undoes.
      */
     static void ask(List<TracedProcess> processes) {
-        List<Asked> all = processes.stream().flatMap(process -> process.threads.stream().map(thread -> new Asked(process, thread))).toList();
+        List<Asked> all = processes.stream()
+                .flatMap(process -> process.threads.stream().map(thread -> new Asked(process, thread))).toList();
         all.forEach(one -> enter(one.process, one.thread));
         List<Injector> injectors = all.stream().map(one -> one.thread.injector).toList();
-        check(all, CallInAll.make(injectors, i -> new long[] {Syscall.PRCTL, PR_GET_TID_ADDRESS, Parasite.results(all.get(i).thread.frame)}), "prctl(PR_GET_TID_ADDRESS) in thread ");
-        check(all, CallInAll.make(injectors, i -> new long[] {Syscall.SIGALTSTACK, 0, Parasite.results(all.get(i).thread.frame) + 8}), "sigaltstack in thread ");
+        check(all,
+                CallInAll.make(injectors,
+                        i -> new long[]{Syscall.PRCTL, PR_GET_TID_ADDRESS, Parasite.results(all.get(i).thread.frame)}),
+                "prctl(PR_GET_TID_ADDRESS) in thread ");
+        check(all,
+                CallInAll.make(injectors,
+                        i -> new long[]{Syscall.SIGALTSTACK, 0, Parasite.results(all.get(i).thread.frame) + 8}),
+                "sigaltstack in thread ");
         for (Asked one : all) {
             TracedThread thread = one.thread;
             MemorySegment results = Scratch.data().asSlice(0, 32);
@@ -115,12 +141,19 @@ final class ThreadReader {
 
     private static void enter(TracedProcess process, TracedThread thread) {
         process.parasite.writeFrame(process, thread);
-        Registers base = thread.registers.copy().set(Registers.RSP, thread.frame).set(Registers.RIP, process.parasite.instruction())
+        Registers base = thread.registers.copy().set(Registers.RSP, thread.frame)
+                .set(Registers.RIP, process.parasite.instruction())
                 .set(Registers.RAX, Syscall.GETPID).set(Registers.ORIG_RAX, -1);
         thread.injector = new Injector(thread.tid, process.parasite.instruction(), base);
         Ptrace.setRegisters(thread.tid, base);
         thread.masked = true;
         Ptrace.setSignalMask(thread.tid, -1);
+    }
+
+    /** What a process or thread is called; the file status has it with escapes. @param directory in /proc */
+    static String name(String directory) {
+        String name = Proc.whole(directory + "/comm");
+        return name.substring(0, name.length() - 1); // a newline; the name may end with a blank
     }
 
     /** The last of the numbers of an NSpid, NSpgid or NSsid line: that of the innermost namespace. */

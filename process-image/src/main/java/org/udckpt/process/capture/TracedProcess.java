@@ -3,6 +3,7 @@ package org.udckpt.process.capture;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
@@ -10,10 +11,11 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MappingFlags;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessMemory;
+import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.model.PosixTimer;
 
 /** A process in the middle of a capture. Pids are the agent's, except where a name says namespace. */
-final class TracedProcess {
+final class TracedProcess implements StoppedProcess {
     private static final String OWN_MOUNTS = Files.readLink("/proc/self/ns/mnt");
 
     final int rank;
@@ -49,7 +51,10 @@ final class TracedProcess {
     long[] ownedRanges = new long[0];
     /** {start, end} pairs of guard pages in memory that is not in the snapshot. */
     long[] unforkedGuards = new long[0];
-    /** By their starts, where a fork has not all of them: locks (mlock(2)), and those of memory that is not forked. Else empty. */
+    /**
+     * By their starts, where a fork has not all of them: locks (mlock(2)), and those of memory that is not forked. Else
+     * empty.
+     */
     Map<Long, MappingFlags> flags = Map.of();
     /** Null, or why it is not trusted with what is the agent's ({@link AgentRights}). */
     String lostRights;
@@ -86,8 +91,11 @@ final class TracedProcess {
         return threads.getFirst();
     }
 
-    /** Whether other file systems may be mounted for it than for this process: after a restart (mount_namespaces(7)). */
-    boolean hasMountsOfItsOwn() {
+    /**
+     * Whether other file systems may be mounted for it than for this process: after a restart (mount_namespaces(7)).
+     */
+    @Override
+    public boolean hasMountsOfItsOwn() {
         if (mounts == null) {
             mounts = !OWN_MOUNTS.equals(Files.readLink("/proc/" + pid + "/ns/mnt"));
         }
@@ -95,7 +103,8 @@ final class TracedProcess {
     }
 
     /** A rank's first process. */
-    boolean root() {
+    @Override
+    public boolean root() {
         return parent == null && !orphan;
     }
 
@@ -122,11 +131,49 @@ final class TracedProcess {
         return false;
     }
 
-    CaptureRefused refuse(String reason) {
+    @Override
+    public CaptureRefused refuse(String reason) {
         return new CaptureRefused(this, -1, reason);
     }
 
-    CaptureRefused refuse(int descriptor, String reason) {
+    @Override
+    public CaptureRefused refuse(int descriptor, String reason) {
         return new CaptureRefused(this, descriptor, reason);
+    }
+
+    @Override
+    public CaptureFailed failed(int descriptor, String reason) {
+        return new CaptureFailed("%s, descriptor %d: %s".formatted(this, descriptor, reason));
+    }
+
+    @Override
+    public int pid() {
+        return pid;
+    }
+
+    @Override
+    public int namespacePid() {
+        return namespacePid;
+    }
+
+    @Override
+    public int namespaceGroup() {
+        return namespaceGroup;
+    }
+
+    @Override
+    public int namespaceThread(int tid) {
+        return threads.stream().filter(thread -> thread.tid == tid).mapToInt(thread -> thread.namespaceTid).findFirst()
+                .orElse(0);
+    }
+
+    @Override
+    public Set<Integer> namespaceThreads() {
+        return threads.stream().map(thread -> thread.namespaceTid).collect(Collectors.toSet());
+    }
+
+    @Override
+    public int[] ownedDescriptors() {
+        return ownedDescriptors;
     }
 }

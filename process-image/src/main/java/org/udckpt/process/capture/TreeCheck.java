@@ -8,7 +8,10 @@ import org.udckpt.process.tree.TreeMember;
 import org.udckpt.process.tree.TreePlan;
 import org.udckpt.process.tree.TreeRefused;
 
-/** Refuses processes that a restart would not make again among the others where they are: it asks for the restart's own order. */
+/**
+ * Refuses processes that a restart would not make again among the others where they are: it asks for the restart's own
+ * order.
+ */
 final class TreeCheck {
     private TreeCheck() {}
 
@@ -21,7 +24,8 @@ final class TreeCheck {
     static void refuse(List<RankCapture> ranks) {
         List<TreeMember> members = new ArrayList<>();
         for (RankCapture rank : ranks) {
-            rank.processes().forEach(process -> members.add(new TreeMember(process.namespacePid, parent(process), process.namespaceSession, process.namespaceGroup)));
+            rank.processes().forEach(process -> members.add(new TreeMember(process.namespacePid, parent(process),
+                    process.namespaceSession, process.namespaceGroup)));
         }
         for (RankCapture rank : ranks) {
             for (Zombie zombie : rank.zombies().rows()) {
@@ -40,13 +44,15 @@ final class TreeCheck {
         String who = "process " + refused.pid();
         for (RankCapture rank : ranks) {
             for (TracedProcess process : rank.processes()) {
-                boolean parent = rank.zombies().rows().stream().anyMatch(zombie -> zombie.pid() == refused.pid() && zombie.parentPid() == process.namespacePid);
+                boolean parent = rank.zombies().rows().stream().anyMatch(
+                        zombie -> zombie.pid() == refused.pid() && zombie.parentPid() == process.namespacePid);
                 if (process.namespacePid == refused.pid() || parent) {
                     named = process;
                     who = parent ? "its child " + refused.pid() + ", which has ended," : "it";
                 }
             }
         }
-        return named.refuse(who + " could not be put where it is among the job's processes again by a restart: " + refused.getMessage() + "; end it first");
+        return named.refuse(who + " cannot be restored at its place in the process tree: " + refused.getMessage()
+                + "; end it first");
     }
 }

@@ -5,8 +5,9 @@ import java.util.List;
 import org.udckpt.process.model.Region;
 
 /**
- * Private memory that the fork left out (MADV_DONTFORK) or emptied (MADV_WIPEONFORK): copied from the stopped process itself. The kernel empties also what it may
- * drop (MAP_DROPPABLE), which is told apart when the job runs again, and left out ({@link #forget}).
+ * Private memory that the fork left out (MADV_DONTFORK) or emptied (MADV_WIPEONFORK): copied from the stopped process
+ * itself. The kernel empties also what it may drop (MAP_DROPPABLE), which is told apart when the job runs again, and
+ * left out ({@link #forget}).
  */
 final class Unforked {
     private Unforked() {}
@@ -18,7 +19,8 @@ final class Unforked {
         }
     }
 
-    private static void copy(TracedProcess process, List<Mapping> forked, PageScan original, PageScan fork, ContentCopy into) {
+    private static void copy(TracedProcess process, List<Mapping> forked, PageScan original, PageScan fork,
+            ContentCopy into) {
         int at = 0;
         for (Mapping mapping : process.mappings) {
             while (at < forked.size() && Long.compareUnsigned(forked.get(at).end(), mapping.start()) <= 0) {
@@ -38,11 +40,12 @@ final class Unforked {
     }
 
     /**
-     * A fork has every private page of its parent; a mapping of which it has none although the parent has some was emptied
-     * by it. Only memory without a file can be (madvise(2)), and the scans end at the first page.
+     * A fork has every private page of its parent; a mapping of which it has none although the parent has some was
+     * emptied by it. Only memory without a file can be (madvise(2)), and the scans end at the first page.
      */
     private static boolean wiped(Mapping mapping, PageScan original, PageScan fork) {
-        return !mapping.file() && !fork.any(mapping.start(), mapping.end()) && original.any(mapping.start(), mapping.end());
+        return !mapping.file() && !fork.any(mapping.start(), mapping.end())
+                && original.any(mapping.start(), mapping.end());
     }
 
     private static void copy(TracedProcess process, Mapping mapping, ContentCopy into) {
@@ -62,7 +65,10 @@ final class Unforked {
         return all;
     }
 
-    /** What was copied of memory that begins empty ({@link Region#droppable}): a process with nothing else of the sort has a snapshot that writes itself. */
+    /**
+     * What was copied of memory that begins empty ({@link Region#droppable}): a process with nothing else of the sort
+     * has a snapshot that writes itself.
+     */
     static void forget(TracedProcess process, List<Region> flagged) {
         for (Region region : flagged) {
             if (region.droppable()) {

@@ -9,12 +9,14 @@ import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.Registers;
 
 /**
- * Keeps threads from being captured in the middle of the kernel's own code, the vDSO: under another kernel they could not go on
- * from there. Its functions take a microsecond, so a thread that was stopped in one is let go for a moment and stopped again. One
- * that calls nothing else may be caught there every time: after a while it stays, and only its image is bound to this kernel.
+ * Keeps threads from being captured in the middle of the kernel's own code, the vDSO: under another kernel they could
+ * not go on from there. Its functions take a microsecond, so a thread that was stopped in one is let go for a moment
+ * and stopped again. One that calls nothing else may be caught there every time: after a while it stays, and only its
+ * image is bound to this kernel.
  */
 final class VdsoExit {
-    private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(50), PAUSE_NS = 20_000, PAUSE_MOST_NS = 2_000_000;
+    private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(50), PAUSE_NS = 20_000,
+            PAUSE_MOST_NS = 2_000_000;
 
     private final TracedProcess process;
     private long start = -1;
@@ -27,8 +29,9 @@ final class VdsoExit {
     }
 
     /**
-     * Lets the stopped threads go that are in the vDSO, and interrupts them again: they are to be awaited. False: there is none. An
-     * interrupt that comes before a thread has a processor stops it where it was, so each round waits longer than the last.
+     * Lets the stopped threads go that are in the vDSO, and interrupts them again: they are to be awaited. False: there
+     * is none. An interrupt that comes before a thread has a processor stops it where it was, so each round waits
+     * longer than the last.
      */
     boolean again() {
         if (start == -1) {

@@ -5,15 +5,22 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.udckpt.process.files.PathPattern;
+import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MappedFile;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.PacketSocket;
+import org.udckpt.process.model.RowCheck;
+import org.udckpt.process.model.SharedMemory;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TerminalObject;
 
-/** The job's files: paths that lead nowhere else, each once, and ids that nothing else has. The image's other tables have been checked. */
+/**
+ * The job's files: paths that lead nowhere else, each once, and ids that nothing else has. The image's other tables
+ * have been checked.
+ */
 final class FileCheck {
     private static final int MODES = 07777, TARGET = 4096;
 
@@ -28,8 +35,10 @@ final class FileCheck {
         Map<Long, String> mapped = new HashMap<>();
         for (KernelObject object : image.objects()) {
             switch (object) {
-                case KernelObject.MappedFile _ -> { } // nothing refers to it by its id
-                case KernelObject.SharedMemory memory when memory.kind() == MemoryKind.DISK_FILE -> mapped.put(memory.id(), memory.path());
+                case MappedFile _ -> {
+                } // nothing refers to it by its id
+                case SharedMemory memory when memory.kind() == MemoryKind.DISK_FILE -> mapped.put(memory.id(),
+                        memory.path());
                 default -> ids.add(object.id());
             }
         }
@@ -37,17 +46,20 @@ final class FileCheck {
         image.terminals().stream().map(TerminalObject::id).forEach(ids::add);
         image.packetSockets().stream().map(PacketSocket::id).forEach(ids::add);
         Map<String, JobFile> seen = new HashMap<>();
-        Row row = new Row("files");
+        RowCheck row = new RowCheck("files");
         for (JobFile file : image.files()) {
             row.next();
             path(row, "path", file.path());
             boolean named = file instanceof JobFile.Named;
-            row.is(named || seen.put(file.path(), file) == null, "a second row with a path of length", file.path().length());
+            row.is(named || seen.put(file.path(), file) == null, "a second row with a path of length",
+                    file.path().length());
             switch (file) {
                 case JobFile.RegularFile regular -> {
                     row.between(1, Long.MAX_VALUE, "id", regular.id());
-                    row.is(ids.add(regular.id()) && mapped.getOrDefault(regular.id(), regular.path()).equals(regular.path()), "something else has id", regular.id());
-                    row.between(0, Long.MAX_VALUE - Row.PAGE, "size", regular.size());
+                    row.is(ids.add(regular.id())
+                            && mapped.getOrDefault(regular.id(), regular.path()).equals(regular.path()),
+                            "something else has id", regular.id());
+                    row.between(0, Long.MAX_VALUE - RowCheck.PAGE, "size", regular.size());
                     row.between(0, MODES, "mode", regular.mode());
                     row.notNegative("uid", regular.uid());
                     row.notNegative("gid", regular.gid());
@@ -73,22 +85,22 @@ final class FileCheck {
     }
 
     private void links(Map<String, JobFile> seen) throws BrokenTable {
-        Row row = new Row("files");
+        RowCheck row = new RowCheck("files");
         for (JobFile file : image.files()) {
             row.next();
             if (file instanceof JobFile.HardLink link && !(seen.get(link.of()) instanceof JobFile.RegularFile)) {
-                throw row.broken("the file of which it is another name is not there");
+                throw row.broken("the file that it links to is missing");
             }
         }
     }
 
     /** Of a file: the root directory is none. */
-    static void path(Row row, String column, String path) throws BrokenTable {
+    static void path(RowCheck row, String column, String path) throws BrokenTable {
         row.path(column, path);
         row.length(column, path.length(), 2, Integer.MAX_VALUE, 1);
     }
 
-    private static void pattern(Row row, String text) throws BrokenTable {
+    private static void pattern(RowCheck row, String text) throws BrokenTable {
         try {
             PathPattern.of(text);
         } catch (IllegalArgumentException e) {

@@ -4,20 +4,22 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.udckpt.linux.Sha256;
+import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.RowCheck;
 
 /** What files are known by: each once, by a digest that can be one, and not without a reason where there is none. */
 final class IdentityCheck {
     private static final int MODES = 07777;
 
     private static final Pattern BOOT = Pattern.compile("[0-9a-f-]{36}"), BUILD_ID = Pattern.compile("[0-9a-f]*"),
-            WRITERS = Pattern.compile("|(everybody|(user|group):\\d{1,10})( (user|group):\\d{1,10})*");
+            WRITER = Pattern.compile("(user|group):\\d{1,10}");
 
     private IdentityCheck() {}
 
     static void check(JobImage image) throws BrokenTable {
-        Row row = new Row("mapped-files");
+        RowCheck row = new RowCheck("mapped-files");
         Set<String> seen = new HashSet<>();
         for (FileIdentity file : image.identities()) {
             row.next();
@@ -31,18 +33,30 @@ final class IdentityCheck {
             row.notNegative("device", file.device());
             row.between(1, Long.MAX_VALUE, "inode", file.inode());
             form(row, "boot", file.boot(), BOOT);
-            form(row, "writers", file.writers(), WRITERS);
-            form(row, "ownWriters", file.ownWriters(), WRITERS);
+            writers(row, "writers", file.writers());
+            writers(row, "ownWriters", file.ownWriters());
             form(row, "buildId", file.buildId(), BUILD_ID);
             row.text("undigested", file.undigested());
             if (file.digest() != null) {
                 row.bytes("digest", file.digest(), Sha256.BYTES, Sha256.BYTES, 1);
             }
-            row.is((file.digest() == null) != file.undigested().isEmpty(), "a reason for having no digest, of length", file.undigested().length());
+            row.is((file.digest() == null) != file.undigested().isEmpty(), "a reason for having no digest, of length",
+                    file.undigested().length());
         }
     }
 
-    private static void form(Row row, String column, String value, Pattern form) throws BrokenTable {
+    /** A word each. */
+    private static void writers(RowCheck row, String column, String value) throws BrokenTable {
+        row.text(column, value);
+        boolean first = true;
+        for (String word : value.isEmpty() ? new String[0] : value.split(" ", -1)) {
+            boolean right = first && word.equals("everybody") || WRITER.matcher(word).matches();
+            row.is(right, column + " is not of its form; its length is", value.length());
+            first = false;
+        }
+    }
+
+    private static void form(RowCheck row, String column, String value, Pattern form) throws BrokenTable {
         row.text(column, value);
         row.is(form.matcher(value).matches(), column + " is not of its form; its length is", value.length());
     }

@@ -3,16 +3,18 @@ package org.udckpt.process.check;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.RowCheck;
 
 /** Holds the tables of a job's image against each other. */
 public final class ImageCheck {
     private ImageCheck() {}
 
     /**
-     * Whatever is counted on by who takes the image apart: lengths, references, order, numbers that the kernel would be asked for. Not
-     * whether the kernel here can make it again.
+     * Whatever is counted on by who takes the image apart: lengths, references, order, numbers that the kernel would be
+     * asked for. Not whether the kernel here can make it again.
      *
      * @throws BrokenTable the first row that cannot be
      */
@@ -33,12 +35,13 @@ public final class ImageCheck {
      */
     public static void check(JobImage image, List<MemorySource> memory) throws BrokenTable {
         MemoryCheck check = new MemoryCheck(image);
-        Row row = new Row("memory");
+        RowCheck row = new RowCheck("memory");
         Set<Long> seen = new HashSet<>();
         for (MemorySource source : memory) {
             row.next();
             // Ids of objects are positive, and so are pids: one set is enough for both.
-            row.is(seen.add(source.process() ? -source.id() : source.id()), "a second memory of the same " + (source.process() ? "process" : "object"), source.id());
+            row.is(seen.add(source.process() ? -source.id() : source.id()),
+                    "a second memory of the same " + (source.process() ? "process" : "object"), source.id());
             check.check(row, source);
         }
     }

@@ -3,11 +3,14 @@ package org.udckpt.process.check;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.model.RowCheck;
+import org.udckpt.process.model.SharedMemory;
 
 /** Contents: of whom they are, and that they lie in what he has. The image's other tables have been checked. */
 final class MemoryCheck {
@@ -19,7 +22,7 @@ final class MemoryCheck {
         image.processes().forEach(process -> mapped.put((long) process.pid(), new TreeMap<>()));
         image.regions().stream().sorted((a, b) -> Long.compare(a.start(), b.start())).forEach(this::add);
         for (KernelObject object : image.objects()) {
-            if (object instanceof KernelObject.SharedMemory memory) {
+            if (object instanceof SharedMemory memory) {
                 sizes.put(memory.id(), memory.size());
             }
         }
@@ -37,12 +40,15 @@ final class MemoryCheck {
         ranges.put(joins ? last.getKey() : region.start(), region.end());
     }
 
-    void check(Row row, MemorySource source) throws BrokenTable {
-        row.is(source.process() ? mapped.containsKey(source.id()) : sizes.containsKey(source.id()), source.process() ? "there is no process" : "there is no shared memory and no file", source.id());
+    void check(RowCheck row, MemorySource source) throws BrokenTable {
+        row.is(source.process() ? mapped.containsKey(source.id()) : sizes.containsKey(source.id()),
+                source.process() ? "there is no process" : "there is no shared memory and no file", source.id());
         long[] extents = source.extents();
         for (int i = 0; i < extents.length; i += 2) {
-            if (!(source.process() ? isMapped(source.id(), extents[i], extents[i + 1]) : extents[i] >= 0 && extents[i + 1] - Row.PAGE < sizes.get(source.id()))) {
-                throw row.broken((source.process() ? "process " : "object ") + source.id() + " has no memory from 0x" + Long.toHexString(extents[i]) + " to 0x"
+            if (!(source.process() ? isMapped(source.id(), extents[i], extents[i + 1])
+                    : extents[i] >= 0 && extents[i + 1] - RowCheck.PAGE < sizes.get(source.id()))) {
+                throw row.broken((source.process() ? "process " : "object ") + source.id() + " has no memory from 0x"
+                        + Long.toHexString(extents[i]) + " to 0x"
                         + Long.toHexString(extents[i + 1]));
             }
         }

@@ -4,9 +4,14 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import org.udckpt.process.kinds.pipe.Pipe;
+import org.udckpt.process.kinds.unix.UnixSocket;
+import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.JobName;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MappedFile;
+import org.udckpt.process.model.RowCheck;
 import org.udckpt.process.model.TerminalObject;
 
 /** The names that a restart makes: whose they are, and that they cannot lead elsewhere. */
@@ -21,39 +26,46 @@ final class NameCheck {
 
     void check() throws BrokenTable {
         Map<Long, KernelObject> objects = new HashMap<>();
-        image.objects().stream().filter(object -> !(object instanceof KernelObject.MappedFile)).forEach(object -> objects.put(object.id(), object));
+        image.objects().stream().filter(object -> !(object instanceof MappedFile))
+                .forEach(object -> objects.put(object.id(), object));
         Set<Object> seen = new HashSet<>();
-        Row row = new Row("names");
+        RowCheck row = new RowCheck("names");
         for (JobName name : image.names()) {
             row.next();
             switch (name) {
                 case JobName.Fifo fifo -> {
-                    row.is(objects.get(fifo.object()) instanceof KernelObject.Pipe pipe && fifo.path() != null && fifo.path().equals(pipe.path()), "there is no FIFO", fifo.object());
+                    row.is(objects.get(fifo.object()) instanceof Pipe pipe && fifo.path() != null
+                            && fifo.path().equals(pipe.path()), "there is no FIFO", fifo.object());
                     row.is(seen.add(fifo.object()), "a second name of object", fifo.object());
                     attributes(row, fifo.path(), fifo.mode(), fifo.uid(), fifo.gid());
                 }
                 case JobName.SocketFile file -> {
-                    row.is(objects.get(file.object()) instanceof KernelObject.UnixSocket socket && socket.name().length > 0 && socket.name()[0] != 0, "there is no socket with a file",
+                    row.is(objects.get(file.object()) instanceof UnixSocket socket && socket.name().length > 0
+                            && socket.name()[0] != 0, "there is no socket with a file",
                             file.object());
                     row.is(seen.add(file.object()), "a second name of object", file.object());
                     row.there("path", file.path());
                     attributes(row, file.path().isEmpty() ? "/gone" : file.path(), file.mode(), file.uid(), file.gid());
                 }
                 case JobName.Slave slave -> {
-                    row.is(image.terminals().stream().anyMatch(one -> one instanceof TerminalObject.Terminal terminal && terminal.id() == slave.object()
-                            && ("/dev/pts/" + terminal.number()).equals(slave.path())), "there is no terminal", slave.object());
+                    row.is(image.terminals().stream()
+                            .anyMatch(one -> one instanceof TerminalObject.Terminal terminal
+                                    && terminal.id() == slave.object()
+                                    && ("/dev/pts/" + terminal.number()).equals(slave.path())),
+                            "there is no terminal", slave.object());
                     row.is(seen.add(slave.object()), "a second name of object", slave.object());
                     attributes(row, slave.path(), slave.mode(), slave.uid(), slave.gid());
                 }
                 case JobName.Directory directory -> {
-                    row.is(seen.add(directory.path()), "a second row of a directory with a path of length", directory.path() == null ? 0 : directory.path().length());
+                    row.is(seen.add(directory.path()), "a second row of a directory with a path of length",
+                            directory.path() == null ? 0 : directory.path().length());
                     attributes(row, directory.path(), directory.mode(), directory.uid(), directory.gid());
                 }
             }
         }
     }
 
-    private static void attributes(Row row, String path, int mode, int uid, int gid) throws BrokenTable {
+    private static void attributes(RowCheck row, String path, int mode, int uid, int gid) throws BrokenTable {
         FileCheck.path(row, "path", path);
         row.between(0, MODES, "mode", mode);
         row.notNegative("uid", uid);

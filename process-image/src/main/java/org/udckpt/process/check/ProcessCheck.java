@@ -4,11 +4,13 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.RowCheck;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.model.VectorLayout;
 import org.udckpt.process.model.Zombie;
@@ -39,38 +41,39 @@ final class ProcessCheck {
     }
 
     void check() throws BrokenTable {
-        Row row = new Row("processes");
+        RowCheck row = new RowCheck("processes");
         for (ProcessState process : image.processes()) {
             process(row.next(), process);
         }
         if (pids.isEmpty()) {
             throw row.next().broken("there is no process");
         }
-        row = new Row("vectors");
+        row = new RowCheck("vectors");
         if (image.vectors() != null) {
             vectors(row.next(), image.vectors());
         }
         threads();
-        row = new Row("timers");
+        row = new RowCheck("timers");
         for (PosixTimer timer : image.timers()) {
             timer(row.next(), timer);
         }
-        row = new Row("zombies");
+        row = new RowCheck("zombies");
         for (Zombie zombie : image.zombies()) {
             zombie(row.next(), zombie);
         }
-        clocks(new Row("clocks").next(), image.clocks());
+        clocks(new RowCheck("clocks").next(), image.clocks());
         privileges();
         AttributeCheck.check(image, pids, threads);
     }
 
     private void privileges() throws BrokenTable {
-        Row row = new Row("privileges");
+        RowCheck row = new RowCheck("privileges");
         Set<Integer> with = new HashSet<>();
         for (Privileges privileges : image.privileges()) {
             row.next();
             row.there("the row", privileges);
-            row.is(threads.getOrDefault(privileges.tid(), -1) == privileges.pid() && pids.contains(privileges.pid()), "the process has no thread", privileges.tid());
+            row.is(threads.getOrDefault(privileges.tid(), -1) == privileges.pid() && pids.contains(privileges.pid()),
+                    "the process has no thread", privileges.tid());
             if (privileges instanceof Privileges.Credentials credentials) {
                 row.is(with.add(credentials.tid()), "second credentials of thread", credentials.tid());
                 ids(row, "users", credentials.users(), 4, 4);
@@ -80,7 +83,7 @@ final class ProcessCheck {
         }
     }
 
-    private static void ids(Row row, String column, int[] ids, int least, int most) throws BrokenTable {
+    private static void ids(RowCheck row, String column, int[] ids, int least, int most) throws BrokenTable {
         row.there(column, ids);
         row.length(column, ids.length, least, most, 1);
         for (int id : ids) {
@@ -88,9 +91,11 @@ final class ProcessCheck {
         }
     }
 
-    private void process(Row row, ProcessState p) throws BrokenTable {
+    private void process(RowCheck row, ProcessState p) throws BrokenTable {
         row.between(1, MOST_PID, "pid", p.pid());
-        row.is(p.parentPid() == 0 || pids.contains(p.parentPid()) || p.parentPid() == ProcessState.ADOPTED && !pids.isEmpty(), "no process before it is its parent,", p.parentPid());
+        row.is(p.parentPid() == 0 || pids.contains(p.parentPid())
+                || p.parentPid() == ProcessState.ADOPTED && !pids.isEmpty(), "no process before it is its parent,",
+                p.parentPid());
         row.is(pids.add(p.pid()), "a second process", p.pid());
         row.between(0, MOST_PID, "processGroup", p.processGroup());
         row.between(0, MOST_PID, "session", p.session());
@@ -100,7 +105,7 @@ final class ProcessCheck {
         row.text("name", p.name());
         row.text("vdsoBuild", p.vdsoBuild());
         row.between(0, 0777, "umask", p.umask());
-        row.bytes("auxv", p.auxv(), 0, Row.PAGE, 16);
+        row.bytes("auxv", p.auxv(), 0, RowCheck.PAGE, 16);
         row.there("memoryMap", p.memoryMap());
         row.length("memoryMap", p.memoryMap().length, 11, 11, 1);
         row.bytes("signalActions", p.signalActions(), 65 * 32, 65 * 32, 1);
@@ -121,7 +126,7 @@ final class ProcessCheck {
     }
 
     private void threads() throws BrokenTable {
-        Row row = new Row("threads");
+        RowCheck row = new RowCheck("threads");
         Set<Integer> begun = new HashSet<>();
         for (ThreadState thread : image.threads()) {
             row.next();
@@ -129,12 +134,14 @@ final class ProcessCheck {
             row.between(1, MOST_PID, "tid", thread.tid());
             // A number is one thread's; that of a process is its main thread's, which comes first.
             row.is(threads.put(thread.tid(), thread.pid()) == null, "a second thread", thread.tid());
-            row.is(begun.add(thread.pid()) == (thread.tid() == thread.pid()), "the main thread does not come first in process", thread.pid());
+            row.is(begun.add(thread.pid()) == (thread.tid() == thread.pid()),
+                    "the main thread does not come first in process", thread.pid());
             row.bytes("registers", thread.registers(), 216, 216, 1);
             row.bytes("xstate", thread.xstate(), VectorLayout.HEADER_END, MOST_XSTATE, 1);
-            row.is(image.vectors() == null || image.vectors().bytes() == thread.xstate().length, "the table of vectors gives another length than xstate's", thread.xstate().length);
+            row.is(image.vectors() == null || image.vectors().bytes() == thread.xstate().length,
+                    "the table of vectors gives another length than xstate's", thread.xstate().length);
             row.bytes("pendingSignals", thread.pendingSignals(), 0, NO_BOUND, SIGINFO);
-            row.bytes("affinity", thread.affinity(), 0, Row.PAGE, 1);
+            row.bytes("affinity", thread.affinity(), 0, RowCheck.PAGE, 1);
             row.text("name", thread.name());
         }
         if (begun.size() != pids.size()) {
@@ -142,20 +149,22 @@ final class ProcessCheck {
         }
     }
 
-    private void timer(Row row, PosixTimer timer) throws BrokenTable {
+    private void timer(RowCheck row, PosixTimer timer) throws BrokenTable {
         row.is(pids.contains(timer.pid()), "there is no process", timer.pid());
         row.between(0, Integer.MAX_VALUE, "timer", timer.timer());
         row.between(0, SIGNALS, "signal", timer.signal());
         if (timer.notification() == SIGEV_THREAD_ID || PosixTimer.ofThread(timer.clock())) {
-            row.is(threads.getOrDefault(timer.notifyThread(), -1) == timer.pid(), "the process has no thread", timer.notifyThread());
+            row.is(threads.getOrDefault(timer.notifyThread(), -1) == timer.pid(), "the process has no thread",
+                    timer.notifyThread());
         }
         row.notNegative("expiresNs", timer.expiresNs());
         row.notNegative("intervalNs", timer.intervalNs());
     }
 
-    private void zombie(Row row, Zombie zombie) throws BrokenTable {
+    private void zombie(RowCheck row, Zombie zombie) throws BrokenTable {
         row.between(1, MOST_PID, "pid", zombie.pid());
-        row.is(threads.put(zombie.pid(), zombie.pid()) == null, "there is another process or thread of its pid", zombie.pid());
+        row.is(threads.put(zombie.pid(), zombie.pid()) == null, "there is another process or thread of its pid",
+                zombie.pid());
         row.is(pids.contains(zombie.parentPid()), "there is no process for its parentPid", zombie.parentPid());
         row.between(0, MOST_PID, "processGroup", zombie.processGroup());
         row.between(0, MOST_PID, "session", zombie.session());
@@ -163,19 +172,20 @@ final class ProcessCheck {
         row.is(Zombie.possible(zombie.waitStatus()), "no process ends with waitStatus", zombie.waitStatus());
     }
 
-    private static void clocks(Row row, Clocks clocks) throws BrokenTable {
+    private static void clocks(RowCheck row, Clocks clocks) throws BrokenTable {
         row.there("the row", clocks);
         row.between(0, MOST_CLOCK_NS, "monotonicNs", clocks.monotonicNs());
         row.between(0, MOST_CLOCK_NS, "boottimeNs", clocks.boottimeNs());
     }
 
-    private static void vectors(Row row, VectorLayout vectors) throws BrokenTable {
+    private static void vectors(RowCheck row, VectorLayout vectors) throws BrokenTable {
         row.between(VectorLayout.HEADER_END, MOST_XSTATE, "bytes", vectors.bytes());
         row.there("offsets", vectors.offsets());
         row.there("sizes", vectors.sizes());
         row.length("offsets", vectors.offsets().length, 0, Long.SIZE, 1);
         row.length("sizes", vectors.sizes().length, vectors.offsets().length, vectors.offsets().length, 1);
-        row.is(vectors.offsets().length == Long.SIZE || vectors.components() >>> vectors.offsets().length == 0, "offsets do not go as far as the components,", vectors.components());
+        row.is(vectors.offsets().length == Long.SIZE || vectors.components() >>> vectors.offsets().length == 0,
+                "offsets do not go as far as the components,", vectors.components());
         for (int i = 0; i < vectors.offsets().length; i++) {
             row.between(0, vectors.bytes(), "offsets", vectors.offsets()[i]);
             row.between(0, vectors.bytes() - vectors.offsets()[i], "sizes", vectors.sizes()[i]);

@@ -5,9 +5,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.model.RowCheck;
 
 /** Mappings: where they are, and that none covers another; guard pages in them. */
 final class RegionCheck {
@@ -31,7 +33,7 @@ final class RegionCheck {
     }
 
     void check() throws BrokenTable {
-        Row row = new Row("regions");
+        RowCheck row = new RowCheck("regions");
         Map<Integer, TreeMap<Long, Long>> seen = new HashMap<>();
         for (Region region : image.regions()) {
             row.next();
@@ -39,7 +41,7 @@ final class RegionCheck {
             row.text("path", region.path());
             if (region.path().equals("[vsyscall]")) { // at the end of all addresses, a negative number here
                 row.is(region.start() == VSYSCALL, "no vsyscall page is at start", region.start());
-                row.is(region.end() == VSYSCALL + Row.PAGE, "no vsyscall page is up to end", region.end());
+                row.is(region.end() == VSYSCALL + RowCheck.PAGE, "no vsyscall page is up to end", region.end());
             } else {
                 range(row, region.start(), region.end());
             }
@@ -50,8 +52,9 @@ final class RegionCheck {
             if (!PERMISSIONS.matcher(region.permissions()).matches() || !FLAGS.matcher(region.vmFlags()).matches()) {
                 throw row.broken("permissions '" + region.permissions() + "', vmFlags '" + region.vmFlags() + "'");
             }
-            row.is(region.fileOffset() % Row.PAGE == 0, "not a whole page: fileOffset", region.fileOffset());
-            row.is(region.backing() == 0 || shared.contains(region.backing()), "there is no shared memory", region.backing());
+            row.is(region.fileOffset() % RowCheck.PAGE == 0, "not a whole page: fileOffset", region.fileOffset());
+            row.is(region.backing() == 0 || shared.contains(region.backing()), "there is no shared memory",
+                    region.backing());
             TreeMap<Long, Long> others = seen.computeIfAbsent(region.pid(), _ -> new TreeMap<>());
             Map.Entry<Long, Long> before = others.lowerEntry(region.end());
             if (before != null && before.getValue() > region.start()) {
@@ -63,21 +66,23 @@ final class RegionCheck {
     }
 
     private void guards(Map<Integer, TreeMap<Long, Long>> regions) throws BrokenTable {
-        Row row = new Row("guard-pages");
+        RowCheck row = new RowCheck("guard-pages");
         for (GuardPages guard : image.guards()) {
             row.next();
             row.is(pids.contains(guard.pid()), "there is no process", guard.pid());
             range(row, guard.start(), guard.end());
             Map.Entry<Long, Long> around = regions.getOrDefault(guard.pid(), new TreeMap<>()).floorEntry(guard.start());
             if (around == null || around.getValue() < guard.end()) {
-                throw row.broken("0x" + Long.toHexString(guard.start()) + " to 0x" + Long.toHexString(guard.end()) + " is in no mapping");
+                throw row.broken("0x" + Long.toHexString(guard.start()) + " to 0x" + Long.toHexString(guard.end())
+                        + " is in no mapping");
             }
         }
     }
 
-    static void range(Row row, long start, long end) throws BrokenTable {
-        if (start < 0 || start >= end || end > END || (start | end) % Row.PAGE != 0) {
-            throw row.broken("0x" + Long.toHexString(start) + " to 0x" + Long.toHexString(end) + " is no range of pages");
+    static void range(RowCheck row, long start, long end) throws BrokenTable {
+        if (start < 0 || start >= end || end > END || (start | end) % RowCheck.PAGE != 0) {
+            throw row.broken("0x" + Long.toHexString(start) + " to 0x" + Long.toHexString(end)
+                    + " is not a range of pages");
         }
     }
 }

@@ -19,7 +19,8 @@ final class AttributeChanges {
     /** A file with the content of the checkpoint. */
     void set(JobFile.RegularFile file, Folders.Place place) {
         Files.Stat now = place.stat();
-        boolean same = file.modifiedNs() == 0 || now.modified() == file.modifiedNs() && (now.mode() & 07777) == file.mode();
+        boolean same =
+                file.modifiedNs() == 0 || now.modified() == file.modifiedNs() && (now.mode() & 07777) == file.mode();
         if (!same && isOurs(now)) {
             old.add(() -> set(place, now.uid(), now.gid(), now.mode(), now.modified()));
             set(place, file.uid(), file.gid(), file.mode(), file.modifiedNs());
@@ -29,7 +30,7 @@ final class AttributeChanges {
     private static void set(Folders.Place place, int uid, int gid, int mode, long modifiedNs) {
         int opened = place.folder().openFile(place.name(), Syscall.O_RDONLY);
         try {
-            Attributes.set(opened, place.path(), uid, gid, mode, modifiedNs);
+            FileAttributes.set(opened, place.path(), uid, gid, mode, modifiedNs);
         } finally {
             Files.close(opened);
         }
@@ -40,13 +41,13 @@ final class AttributeChanges {
         Files.Stat now = folder.stat();
         boolean same = now.modified() == directory.modifiedNs() && (now.mode() & 07777) == directory.mode();
         if (!same && isOurs(now)) {
-            old.add(() -> Attributes.set(folder, now.uid(), now.gid(), now.mode(), now.modified()));
-            Attributes.set(folder, directory.uid(), directory.gid(), directory.mode(), directory.modifiedNs());
+            old.add(() -> FileAttributes.set(folder, now.uid(), now.gid(), now.mode(), now.modified()));
+            FileAttributes.set(folder, directory.uid(), directory.gid(), directory.mode(), directory.modifiedNs());
         }
     }
 
     private static boolean isOurs(Files.Stat now) {
-        long user = Syscall.call(107 /* geteuid */);
+        long user = Syscall.call(Syscall.GETEUID);
         return user == 0 || now.uid() == user;
     }
 

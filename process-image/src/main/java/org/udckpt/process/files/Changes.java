@@ -3,7 +3,9 @@ package org.udckpt.process.files;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The names that a rollback changes, and what is to be told of each: changed, changed back, or left so, all together. */
+/**
+ * The names that a rollback changes, and what is to be told of each: changed, changed back, or left so, all together.
+ */
 final class Changes {
     private record Change(Step step, RolledBack report) {}
 

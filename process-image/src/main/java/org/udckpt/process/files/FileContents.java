@@ -1,5 +1,8 @@
 package org.udckpt.process.files;
 
+import static org.udckpt.linux.LinuxConstants.SEEK_DATA;
+import static org.udckpt.linux.LinuxConstants.SEEK_HOLE;
+
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.udckpt.linux.Files;
@@ -7,9 +10,12 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.MemorySource;
 
-/** The first {@code size} bytes of an open file: the job's own, a clone or a copy of it. What lies behind them reads as zero. */
+/**
+ * The first {@code size} bytes of an open file: the job's own, a clone or a copy of it. What lies behind them reads as
+ * zero.
+ */
 final class FileContents implements MemorySource, AutoCloseable {
-    private static final int PAGE = 4096, SEEK_DATA = 3, SEEK_HOLE = 4, ENXIO = 6;
+    private static final int PAGE = 4096;
 
     private final long id;
     private final String path;
@@ -53,13 +59,16 @@ final class FileContents implements MemorySource, AutoCloseable {
     static long[] extents(int fd, long size, String path) {
         long[] found = new long[8];
         int n = 0;
-        for (long at = 0; at < size; ) {
+        for (long at = 0; at < size;) {
             long data = Syscall.call(Syscall.LSEEK, fd, at, SEEK_DATA);
-            if (data == -ENXIO) {
+            if (data == -LinuxError.ENXIO) {
                 break; // only a hole is left
             }
             boolean whole = data == -LinuxError.EINVAL; // a file system that knows no holes
-            long hole = whole ? size : LinuxError.check(Syscall.call(Syscall.LSEEK, fd, LinuxError.check(data, "lseek in " + path), SEEK_HOLE), "lseek in " + path);
+            long hole = whole ? size
+                    : LinuxError.check(
+                            Syscall.call(Syscall.LSEEK, fd, LinuxError.check(data, "lseek in " + path), SEEK_HOLE),
+                            "lseek in " + path);
             long start = whole ? at & -PAGE : data & -PAGE;
             long end = Math.min(hole, size) + PAGE - 1 & -PAGE;
             if (start >= size) {
@@ -97,7 +106,9 @@ final class FileContents implements MemorySource, AutoCloseable {
         long count = Math.min(target.byteSize(), size - offset);
         long done = 0;
         while (done < count) {
-            long n = LinuxError.check(Syscall.call(Syscall.PREAD64, fd, target.address() + done, count - done, offset + done), "read of " + path);
+            long n = LinuxError.check(
+                    Syscall.call(Syscall.PREAD64, fd, target.address() + done, count - done, offset + done),
+                    "read of " + path);
             if (n == 0) {
                 break; // it was cut: that is found out when all has been read
             }

@@ -1,5 +1,7 @@
 package org.udckpt.process.files;
 
+import static org.udckpt.linux.LinuxConstants.MFD_CLOEXEC;
+
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
@@ -37,7 +39,9 @@ final class FileCopies {
 
     /** A copy in memory of the first {@code size} bytes. */
     static int copy(int file, String path, long size) {
-        int copy = (int) LinuxError.check(Syscall.call(Syscall.MEMFD_CREATE, Scratch.string("udckpt-file"), 1 /* MFD_CLOEXEC */), "memory for a copy of " + path);
+        int copy =
+                (int) LinuxError.check(Syscall.call(Syscall.MEMFD_CREATE, Scratch.string("udckpt-file"), MFD_CLOEXEC),
+                        "memory for a copy of " + path);
         try {
             LinuxError.check(Syscall.call(Syscall.FTRUNCATE, copy, size), "memory for a copy of " + path);
             long[] extents = FileContents.extents(file, size, path);
@@ -54,18 +58,23 @@ final class FileCopies {
     }
 
     /**
-     * The same of a file that must not be opened, by a descriptor of the job's own: it shares its position with the job, so that it is neither read nor sought
-     * but mapped, which also nobody hears of who watches the file.
+     * The same of a file that must not be opened, by a descriptor of the job's own: it shares its position with the
+     * job, so that it is neither read nor sought but mapped, which also nobody hears of who watches the file.
      */
     static int copyMapped(int file, String path, long size) {
-        int copy = (int) LinuxError.check(Syscall.call(Syscall.MEMFD_CREATE, Scratch.string("udckpt-file"), 1 /* MFD_CLOEXEC */), "memory for a copy of " + path);
+        int copy =
+                (int) LinuxError.check(Syscall.call(Syscall.MEMFD_CREATE, Scratch.string("udckpt-file"), MFD_CLOEXEC),
+                        "memory for a copy of " + path);
         try {
             LinuxError.check(Syscall.call(Syscall.FTRUNCATE, copy, size), "memory for a copy of " + path);
             if (size > 0) {
-                long mapped = LinuxError.check(Syscall.call(Syscall.MMAP, 0, size, 1 /* PROT_READ */, 2 /* MAP_PRIVATE */, file, 0), "map " + path);
+                long mapped = LinuxError.check(
+                        Syscall.call(Syscall.MMAP, 0, size, 1 /* PROT_READ */, 2 /* MAP_PRIVATE */, file, 0),
+                        "map " + path);
                 try {
-                    for (long done = 0; done < size; ) {
-                        done += LinuxError.check(Syscall.call(Syscall.PWRITE64, copy, mapped + done, size - done, done), "copy of " + path);
+                    for (long done = 0; done < size;) {
+                        done += LinuxError.check(Syscall.call(Syscall.PWRITE64, copy, mapped + done, size - done, done),
+                                "copy of " + path);
                     }
                 } finally {
                     Syscall.call(Syscall.MUNMAP, mapped, size);
@@ -79,7 +88,7 @@ final class FileCopies {
     }
 
     private static void send(int from, int to, String path, long count) {
-        for (long left = count; left > 0; ) {
+        for (long left = count; left > 0;) {
             long n = LinuxError.check(Syscall.call(Syscall.SENDFILE, to, from, 0, left), "copy of " + path);
             if (n == 0) {
                 return;

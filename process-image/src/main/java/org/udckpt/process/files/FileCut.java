@@ -12,15 +12,16 @@ import java.util.function.LongSupplier;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.PidFd;
+import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobFile.Cut;
 import org.udckpt.process.model.MemorySource;
 
 /**
- * The job's files as they are at the stop. In the stop: {@link #opened} and {@link #mapped} for what the processes have, then {@link #cut}.
- * While the job runs: the {@link #sources} are read, and then {@link #verify} says whether they were what they had been.
+ * The job's files as they are at the stop. In the stop: {@link #opened} and {@link #mapped} for what the processes
+ * have, then {@link #cut}. While the job runs: the {@link #sources} are read, and then {@link #verify} says whether
+ * they were what they had been.
  */
 public final class FileCut implements AutoCloseable {
     /** What is smaller is copied sooner than cloned: a clone waits for the file's unwritten pages. */
@@ -51,8 +52,9 @@ public final class FileCut implements AutoCloseable {
 
     /** @param most so long may {@link #cut} take */
     FileCut(FileRequest request, LongSupplier ids, Prefixes before, Duration most) {
-        this.patience = new Patience(most, at -> "getting hold of the job's files took longer than the job may stand still for it (" + most.toSeconds() + " s); it was at " + at
-                + ": the file system may hang; else name fewer with --files, or leave some out with --files-except");
+        this.patience = new Patience(most, at -> "opening and cloning the job's files took longer than the job may "
+                + "be stopped for it (" + most.toSeconds() + " s); it was at " + at
+                + ": the file system may hang; otherwise give fewer --files, or exclude some with --files-except");
         this.request = request;
         this.ids = ids;
         this.before = before;
@@ -74,8 +76,10 @@ public final class FileCut implements AutoCloseable {
     public String opened(String path, String through, int flags, Files.Stat stat, Readable readable) {
         boolean appends = (flags & Syscall.O_APPEND) != 0;
         Candidate known = candidates.get(Candidate.key(stat));
-        if (known == null && quiet.observers().hasLease(stat) && (request.isForeign(path) || request.isExcepted(path))) {
-            return path + " has a lease (fcntl(2), F_SETLEASE) and is left out of the checkpoint; a restart would have to cut it back, which breaks the lease: release it, or have the file saved";
+        if (known == null && quiet.observers().hasLease(stat)
+                && (request.isForeign(path) || request.isExcepted(path))) {
+            return path + " has a lease (fcntl(2), F_SETLEASE) and is excluded from the checkpoint; a restart would "
+                    + "have to truncate it, which breaks the lease: release it, or let the checkpoint save the file";
         }
         if (known == null && !leftOut.contains(path)) {
             if (request.isForeign(path)) {
@@ -96,7 +100,10 @@ public final class FileCut implements AutoCloseable {
             long fd = quiet.tryOpen(through, path);
             if (fd == -LinuxError.EACCES) {
                 if (!appends) {
-                    return path + " is open, and its mode (%o) does not let its contents be saved; permit reading (chmod u+r)".formatted(stat.mode() & 07777);
+                    return path
+                            + (" is open, and its mode (%o) does not let its contents be saved; permit reading (chmod "
+                                    + "u+r)")
+                                    .formatted(stat.mode() & 07777);
                 }
                 leaveOut(path, "its mode (%o) does not let it be read".formatted(stat.mode() & 07777));
                 return null;
@@ -111,15 +118,20 @@ public final class FileCut implements AutoCloseable {
         return null;
     }
 
-    /** Its lease breaks when anybody opens it: it is read by the job's own descriptor, and in the stop, since that one is the job's to close. */
+    /**
+     * Its lease breaks when anybody opens it: it is read by the job's own descriptor, and in the stop, since that one
+     * is the job's to close.
+     */
     private String copyLeased(String path, Files.Stat stat, Readable readable) {
         if (readable == null) {
-            return path + " has a lease (fcntl(2), F_SETLEASE), which would be broken if anybody opened it, and the job has it open for writing only; open it O_RDWR, or release the lease";
+            return path + " has a lease (fcntl(2), F_SETLEASE), which another open would break, and the job has it "
+                    + "open for writing only; open it O_RDWR, or release the lease";
         }
         if (stat.size() > left) {
-            return path + " (" + mebibytes(stat.size()) + ") has a lease (fcntl(2), F_SETLEASE), and so has to be copied while the job stands still: raise --files-in-stop, or release the lease";
+            return path + " (" + mebibytes(stat.size()) + ") has a lease (fcntl(2), F_SETLEASE), so it has to be "
+                    + "copied while the job is stopped: raise --files-in-stop, or release the lease";
         }
-        try (PidFd process = new PidFd(readable.pid())) {
+        try (ProcessHandleFd process = new ProcessHandleFd(readable.pid())) {
             int own = process.duplicate(readable.fd());
             try {
                 Candidate candidate = new Candidate(path, FileCopies.copyMapped(own, path, stat.size()), stat);
@@ -133,7 +145,10 @@ public final class FileCut implements AutoCloseable {
         }
     }
 
-    /** Whether a file that is mapped shared and writable is left where it is: at a restart the job maps it as it is then. */
+    /**
+     * Whether a file that is mapped shared and writable is left where it is: at a restart the job maps it as it is
+     * then.
+     */
     public boolean leaves(String path) {
         if (request.isForeign(path)) {
             leaveOut(path, "it belongs to udckpt");
@@ -147,7 +162,7 @@ public final class FileCut implements AutoCloseable {
      * A file on disk that a stopped process maps, shared and writable.
      *
      * @param inode its number; the device that a mapping shows is not that of stat(2) on every file system
-     * @param id that the content gets: that of the {@link org.udckpt.process.model.KernelObject.SharedMemory}
+     * @param id that the content gets: that of the {@link org.udckpt.process.model.SharedMemory}
      * @return false: it cannot be opened under its name, and its content has to be had otherwise
      */
     public boolean mapped(String path, long inode, long id) {
@@ -200,16 +215,22 @@ public final class FileCut implements AutoCloseable {
         request.except().forEach(pattern -> others.add(new JobFile.Named(pattern.toString(), true)));
         for (PathPattern pattern : request.named()) {
             others.add(new JobFile.Named(pattern.toString(), false));
-            FileTree.walk(pattern, quiet, path -> request.isForeign(path) || request.isExcepted(path), this::found, path -> {
-                throw new FilesRefused("the name of " + path + " is not UTF-8: rename it, or leave it out with --files-except");
-            });
+            FileTree.walk(pattern, quiet, path -> request.isForeign(path) || request.isExcepted(path), this::found,
+                    path -> {
+                        throw new FilesRefused("the name of " + path + " is not UTF-8: rename it, or exclude it with "
+                                + "--files-except");
+                    });
         }
         checkSize();
-        candidates.values().stream().sorted(Comparator.comparing((Candidate c) -> !c.mapped).thenComparing(c -> !request.hot().contains(c.path))
-                .thenComparing(Candidate::size)).forEach(this::hold);
-        long newest = candidates.values().stream().filter(c -> c.cut == Cut.UNCHANGED).mapToLong(c -> c.stat.changed()).max().orElse(0);
+        candidates.values().stream()
+                .sorted(Comparator.comparing((Candidate c) -> !c.mapped)
+                        .thenComparing(c -> !request.hot().contains(c.path))
+                        .thenComparing(Candidate::size))
+                .forEach(this::hold);
+        long newest = candidates.values().stream().filter(c -> c.cut == Cut.UNCHANGED).mapToLong(c -> c.stat.changed())
+                .max().orElse(0);
         if (!Clock.pass(newest)) {
-            throw new FilesRefused("a file of the job has a time of change that lies in the future; set the machine's clock");
+            throw new FilesRefused("a file of the job has a modification time in the future; set the machine's clock");
         }
     }
 
@@ -220,10 +241,12 @@ public final class FileCut implements AutoCloseable {
             return true; // two patterns name it
         }
         switch (stat.type()) {
-            case Files.Stat.DIRECTORY -> others.add(new JobFile.Directory(path, stat.mode() & 07777, stat.uid(), stat.gid(), stat.modified()));
-            case Files.Stat.LINK -> others.add(new JobFile.SymbolicLink(path, folder.readLink(name), stat.uid(), stat.gid()));
+            case Files.Stat.DIRECTORY -> others
+                    .add(new JobFile.Directory(path, stat.mode() & 07777, stat.uid(), stat.gid(), stat.modified()));
+            case Files.Stat.LINK -> others
+                    .add(new JobFile.SymbolicLink(path, folder.readLink(name), stat.uid(), stat.gid()));
             case Files.Stat.REGULAR -> file(folder, name, stat);
-            default -> leaveOut(path, "it is no file, directory or symbolic link");
+            default -> leaveOut(path, "it is not a file, directory or symbolic link");
         }
         return true;
     }
@@ -241,7 +264,8 @@ public final class FileCut implements AutoCloseable {
                 return;
             }
             if (fd < 0) {
-                throw new FilesRefused("cannot read " + path + ", which --files names: " + LinuxError.name((int) -fd) + "; permit it, or leave it out with --files-except");
+                throw new FilesRefused("cannot read " + path + ", which --files names: " + LinuxError.name((int) -fd)
+                        + "; permit it, or exclude it with --files-except");
             }
             add(path, (int) fd);
         }
@@ -250,10 +274,12 @@ public final class FileCut implements AutoCloseable {
     private void checkSize() {
         long all = candidates.values().stream().mapToLong(Candidate::size).sum();
         if (all > request.most()) {
-            List<String> largest = candidates.values().stream().sorted(Comparator.comparing(Candidate::size).reversed()).limit(LARGEST)
-                    .map(c -> c.path + " (" + mebibytes(c.size()) + ")").toList();
-            throw new FilesRefused("the job's files have " + mebibytes(all) + ", above --files-limit: " + String.join(", ", largest)
-                    + " and others; raise it, or leave some out with --files-except");
+            List<String> largest =
+                    candidates.values().stream().sorted(Comparator.comparing(Candidate::size).reversed()).limit(LARGEST)
+                            .map(c -> c.path + " (" + mebibytes(c.size()) + ")").toList();
+            throw new FilesRefused(
+                    "the job's files have " + mebibytes(all) + ", above --files-limit: " + String.join(", ", largest)
+                            + " and others; raise it, or exclude some with --files-except");
         }
     }
 
@@ -283,18 +309,21 @@ public final class FileCut implements AutoCloseable {
             } else if (!c.mapped && Clock.tells(c.descriptor(), c.stat)) {
                 c.live(Cut.UNCHANGED, id); // with luck
             } else {
-                throw new FilesRefused(c.path + " has " + mebibytes(c.size()) + (c.mapped ? ", is mapped shared and writable," : ", has no time of change that can be trusted,")
-                        + " and so has to be copied while the job stands still: " + waysOut());
+                throw new FilesRefused(c.path + " has " + mebibytes(c.size()) + (c.mapped
+                        ? ", is mapped shared and writable," : ", has no reliable modification time,")
+                        + " so it has to be copied while the job is stopped: " + waysOut());
             }
         }
     }
 
     private static String waysOut() {
-        return "raise --files-in-stop, put it on a file system with reflinks (XFS, Btrfs), or leave it out with --files-except";
+        return "raise --files-in-stop, put it on a file system with reflinks (XFS, Btrfs), or exclude it with "
+                + "--files-except";
     }
 
     private boolean cloned(Candidate c, long id) {
-        if (c.size() < CLONED_FROM || cannotClone.contains(c.stat.device()) || quiet.observers().isDirectoryWatched(c.path)) {
+        if (c.size() < CLONED_FROM || cannotClone.contains(c.stat.device())
+                || quiet.observers().isDirectoryWatched(c.path)) {
             return false;
         }
         int clone = FileCopies.tryClone(c.descriptor(), c.path);
@@ -323,13 +352,17 @@ public final class FileCut implements AutoCloseable {
     public List<JobFile> rows() {
         List<JobFile> rows = new ArrayList<>(others);
         for (Candidate c : candidates.values()) {
-            rows.add(new JobFile.RegularFile(c.contents.id(), c.path, c.size(), c.stat.mode() & 07777, c.stat.uid(), c.stat.gid(), c.stat.modified(),
+            rows.add(new JobFile.RegularFile(c.contents.id(), c.path, c.size(), c.stat.mode() & 07777, c.stat.uid(),
+                    c.stat.gid(), c.stat.modified(),
                     c.stat.device(), c.stat.inode(), tells(c) ? c.stat.changed() : 0, c.cut));
         }
         return rows;
     }
 
-    /** Whether whoever wrote to it after the stop gave it another time of change: that was waited for with those that were not got hold of in the stop. */
+    /**
+     * Whether whoever wrote to it after the stop gave it another time of change: that was waited for with those that
+     * were not got hold of in the stop.
+     */
     private static boolean tells(Candidate c) {
         return c.cut == Cut.UNCHANGED && !c.mapped;
     }
@@ -357,8 +390,10 @@ public final class FileCut implements AutoCloseable {
             if (!whole) {
                 boolean hopeless = c.size() > request.inStop();
                 request.hot().add(c.path);
-                throw new FileTorn(c.path + " (" + mebibytes(c.size()) + ") was written over while it was being saved"
-                        + (hopeless ? ", and is too large to be copied while the job stands still: " + waysOut() : ""), !hopeless);
+                throw new FileTorn(c.path + " (" + mebibytes(c.size()) + ") was overwritten while it was saved"
+                        + (hopeless ? ", and is too large to be copied while the job is stopped: " + waysOut()
+                                : ""),
+                        !hopeless);
             }
         }
     }
@@ -366,8 +401,10 @@ public final class FileCut implements AutoCloseable {
     private static boolean isUnchanged(Candidate c) {
         Files.Stat now = Files.stat(c.descriptor());
         // Whoever puts another file in its place takes a link away, which changes ctime as well.
-        boolean otherwise = now.links() != c.stat.links() || now.mode() != c.stat.mode() || now.uid() != c.stat.uid() || now.gid() != c.stat.gid();
-        return now.size() == c.size() && now.modified() == c.stat.modified() && (now.changed() == c.stat.changed() || otherwise);
+        boolean otherwise = now.links() != c.stat.links() || now.mode() != c.stat.mode() || now.uid() != c.stat.uid()
+                || now.gid() != c.stat.gid();
+        return now.size() == c.size() && now.modified() == c.stat.modified()
+                && (now.changed() == c.stat.changed() || otherwise);
     }
 
     @Override

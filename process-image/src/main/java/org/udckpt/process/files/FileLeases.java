@@ -6,9 +6,10 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.Proc;
 
 /**
- * Files on which somebody holds a write lease (fcntl(2), F_SETLEASE), by inode number: any open breaks it, and its holder gets a signal, which ends a program that does
- * not expect it. To read /proc/locks takes a grace period of the kernel's RCU (percpu_down_write(), fs/locks.c), which may be longer than all of a stop: it is read before,
- * and what the job itself holds by then is shown by its descriptors.
+ * Files on which somebody holds a write lease (fcntl(2), F_SETLEASE), by inode number: any open breaks it, and its
+ * holder gets a signal, which ends a program that does not expect it. To read /proc/locks takes a grace period of the
+ * kernel's RCU (percpu_down_write(), fs/locks.c), which may be longer than all of a stop: it is read before, and what
+ * the job itself holds by then is shown by its descriptors.
  */
 public final class FileLeases {
     /** Words of a line of proc_locks(5): {@code 1: LEASE  ACTIVE    WRITE 359 00:13:11691 0 EOF}. */
@@ -34,7 +35,8 @@ public final class FileLeases {
     /** @param line of proc_locks(5), of a lock of any kind */
     void add(String line) {
         String[] words = line.strip().split("\\s+");
-        if (words.length > FILE && (words[KIND].equals("LEASE") || words[KIND].equals("DELEG")) && !words[ACCESS].equals("READ")) {
+        if (words.length > FILE && (words[KIND].equals("LEASE") || words[KIND].equals("DELEG"))
+                && !words[ACCESS].equals("READ")) {
             inodes.add(Long.parseLong(words[FILE].substring(words[FILE].lastIndexOf(':') + 1)));
         }
     }

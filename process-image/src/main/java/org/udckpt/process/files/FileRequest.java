@@ -15,13 +15,15 @@ import java.util.Set;
  * @param most bytes that all files may have together
  * @param hot remembers from one checkpoint to the next
  */
-public record FileRequest(List<PathPattern> named, List<PathPattern> except, List<String> foreign, Set<String> streams, long inStop, long most, HotFiles hot) {
+public record FileRequest(List<PathPattern> named, List<PathPattern> except, List<String> foreign, Set<String> streams,
+        long inStop, long most, HotFiles hot) {
     public static final long DEFAULT_IN_STOP = 64L << 20;
     public static final long DEFAULT_MOST = 64L << 30;
 
     /** Those that are open for writing. */
     public static FileRequest open() {
-        return new FileRequest(List.of(), List.of(), List.of(), Set.of(), DEFAULT_IN_STOP, DEFAULT_MOST, new HotFiles());
+        return new FileRequest(List.of(), List.of(), List.of(), Set.of(), DEFAULT_IN_STOP, DEFAULT_MOST,
+                new HotFiles());
     }
 
     /** The same, where the launcher has these standard streams. @param identities {device, inode} pairs */
@@ -42,6 +44,7 @@ public record FileRequest(List<PathPattern> named, List<PathPattern> except, Lis
     }
 
     boolean isForeign(String path) {
-        return foreign.stream().anyMatch(directory -> path.equals(directory) || path.startsWith(directory + "/")) || KeptName.isOne(path);
+        return foreign.stream().anyMatch(directory -> path.equals(directory) || path.startsWith(directory + "/"))
+                || KeptName.isOne(path);
     }
 }

@@ -7,7 +7,10 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
 
-/** Goes through all that a pattern matches, directories before what is in them, without following a symbolic link. Directories of checkpoints are left out. */
+/**
+ * Goes through all that a pattern matches, directories before what is in them, without following a symbolic link.
+ * Directories of checkpoints are left out.
+ */
 final class FileTree {
     private static final int MOST_ENTRIES = 200_000;
 
@@ -24,7 +27,8 @@ final class FileTree {
     private final Consumer<String> unnamed;
     private int entries;
 
-    private FileTree(PathPattern pattern, QuietFiles quiet, Predicate<String> skipped, Visitor visitor, Consumer<String> unnamed) {
+    private FileTree(PathPattern pattern, QuietFiles quiet, Predicate<String> skipped, Visitor visitor,
+            Consumer<String> unnamed) {
         this.unnamed = unnamed;
         this.pattern = pattern;
         this.quiet = quiet;
@@ -34,14 +38,19 @@ final class FileTree {
 
     /** @param skipped paths that are left out, with what is below them */
     static void walk(PathPattern pattern, Predicate<String> skipped, Visitor visitor) {
-        walk(pattern, new QuietFiles(new FileObservers(FileLeases.now())), skipped, visitor, path -> { });
+        walk(pattern, new QuietFiles(new FileObservers(FileLeases.now())), skipped, visitor, path -> {});
     }
 
-    /** @param quiet opens directories. @param unnamed hears of what has no name in UTF-8, and thus none that this process could open */
-    static void walk(PathPattern pattern, QuietFiles quiet, Predicate<String> skipped, Visitor visitor, Consumer<String> unnamed) {
+    /**
+     * @param quiet opens directories.
+     * @param unnamed hears of what has no name in UTF-8, and thus none that this process could open
+     */
+    static void walk(PathPattern pattern, QuietFiles quiet, Predicate<String> skipped, Visitor visitor,
+            Consumer<String> unnamed) {
         String root = pattern.root();
         int slash = root.lastIndexOf('/');
-        try (Folder folder = root.equals("/") ? Folder.open("/") : Folder.hold(slash == 0 ? "/" : root.substring(0, slash))) {
+        try (Folder folder =
+                root.equals("/") ? Folder.open("/") : Folder.hold(slash == 0 ? "/" : root.substring(0, slash))) {
             FileTree tree = new FileTree(pattern, quiet, skipped, visitor, unnamed);
             if (root.equals("/")) {
                 folder.names().forEach(name -> tree.entry(folder, name));
@@ -53,7 +62,8 @@ final class FileTree {
                 return; // nothing matches yet
             }
             throw e.errno() != LinuxError.ELOOP ? e
-                    : new FilesRefused("the files " + pattern + " lie behind a symbolic link that was not there when the job was started: " + e.getMessage());
+                    : new FilesRefused("the files " + pattern + " are behind a symbolic link that did not exist when "
+                            + "the job was started: " + e.getMessage());
         }
     }
 
@@ -63,7 +73,8 @@ final class FileTree {
             return;
         }
         if (++entries > MOST_ENTRIES) {
-            throw new FilesRefused("the files " + pattern + " are more than " + MOST_ENTRIES + ": name the directories that matter, or leave some out with --files-except");
+            throw new FilesRefused("the files " + pattern + " are more than " + MOST_ENTRIES
+                    + ": give only the directories that are needed, or exclude some with --files-except");
         }
         Files.Stat stat = folder.stat(name);
         if (stat == null && name.indexOf('\uFFFD') >= 0 && pattern.matches(path)) {
@@ -88,6 +99,7 @@ final class FileTree {
 
     /** Of any job: they are no output of this one, and whoever moves them loses them. */
     static boolean holdsCheckpoints(List<String> names) {
-        return names.contains("sequence") && (names.contains("lock") || names.stream().anyMatch(name -> name.matches("ckpt-\\d{4,}")));
+        return names.contains("sequence")
+                && (names.contains("lock") || names.stream().anyMatch(name -> name.matches("ckpt-\\d{4,}")));
     }
 }

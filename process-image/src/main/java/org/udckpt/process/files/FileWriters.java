@@ -5,14 +5,14 @@ import java.util.Map;
 import org.udckpt.linux.Files;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.KernelObject.OpenFile;
+import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.names.Holders;
 import org.udckpt.process.names.OpenFiles;
 
 /**
- * Whether a process that runs writes to a file that a restart would put back: it would go on writing to what is put aside, or to what is cut off beneath it.
- * Who only reads (tail -f) is left alone. Ordinary users see their own processes only. Of other hosts a restart cannot know either: who restarts a job
- * elsewhere sees to it that they end.
+ * Whether a process that runs writes to a file that a restart would put back: it would go on writing to what is put
+ * aside, or to what is cut off beneath it. Who only reads (tail -f) is left alone. Ordinary users see their own
+ * processes only. Of other hosts a restart cannot know either: who restarts a job elsewhere sees to it that they end.
  */
 final class FileWriters implements ImageFiles.Visitor {
     private final Folders folders;

@@ -9,7 +9,10 @@ import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.process.names.OwnDirectories;
 
-/** The directories of the files that are put back, each reached once, and not opened (O_PATH), since the job may watch it. Missing ones are made as they were; for their owner only, where the image does not tell. */
+/**
+ * The directories of the files that are put back, each reached once, and not opened (O_PATH), since the job may watch
+ * it. Missing ones are made as they were; for their owner only, where the image does not tell.
+ */
 final class Folders implements AutoCloseable {
     /** A file by its directory, which is open. */
     record Place(Folder folder, String name) {
@@ -72,9 +75,11 @@ final class Folders implements AutoCloseable {
             } catch (LinuxError e) {
                 known = switch (e.errno()) {
                     case LinuxError.ENOENT -> null;
-                    case LinuxError.ELOOP -> throw new FilesChanged("on the way to " + file + " is a symbolic link that was not there at the checkpoint; put the directory back,"
-                            + " or say where the files are now: --map-path OLD=NEW");
-                    case LinuxError.ENOTDIR -> throw new FilesChanged("above " + file + " is a file where a directory was at the checkpoint; move it away");
+                    case LinuxError.ELOOP -> throw new FilesChanged("on the way to " + file
+                            + " is a symbolic link that did not exist at the checkpoint; restore the directory,"
+                            + " or give the new place of the files: --map-path OLD=NEW");
+                    case LinuxError.ENOTDIR -> throw new FilesChanged(
+                            "above " + file + " is a file where a directory was at the checkpoint; move it away");
                     default -> throw e;
                 };
             }

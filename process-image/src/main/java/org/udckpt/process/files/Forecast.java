@@ -9,8 +9,8 @@ import java.util.Set;
 import org.udckpt.linux.Files;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.KernelObject.OpenFile;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.names.OwnDirectories;
 
 /** What a {@link Rollback} would do with a job's files as they are now. Nothing is changed, and nothing is made. */
@@ -62,9 +62,11 @@ public final class Forecast {
         public void regular(JobFile.RegularFile file) {
             Folders.Place place = folders.existing(file.path());
             SavedContent content = new SavedContent(contents.get(file.id()), file.size(), file.path());
-            if (place == null || RegularFiles.difference(file, place, place.stat(), content) == RegularFiles.Difference.CONTENT) {
+            if (place == null
+                    || RegularFiles.difference(file, place, place.stat(), content) == RegularFiles.Difference.CONTENT) {
                 replaced.add(file.path());
-                found.add(RolledBack.from(place == null ? null : place.stat(), file.path(), file.size(), file.modifiedNs()));
+                found.add(RolledBack.from(place == null ? null : place.stat(), file.path(), file.size(),
+                        file.modifiedNs()));
             }
         }
 
@@ -86,7 +88,8 @@ public final class Forecast {
             Folders.Place place = folders.existing(file.path());
             Files.Stat now = place == null ? null : place.stat();
             if (Rollback.isLonger(now, file)) {
-                found.add(new RolledBack(file.path(), RolledBack.What.CUT, now.size(), now.modified(), file.size(), file.modifiedNs(), null));
+                found.add(new RolledBack(file.path(), RolledBack.What.CUT, now.size(), now.modified(), file.size(),
+                        file.modifiedNs(), null));
             }
         }
 
@@ -101,8 +104,10 @@ public final class Forecast {
         Folders.Place of = folders.existing(link.of());
         Files.Stat now = place == null ? null : place.stat();
         Files.Stat wanted = of == null ? null : of.stat();
-        if (now == null || wanted == null || replaced.contains(link.of()) || now.inode() != wanted.inode() || now.device() != wanted.device()) {
-            found.add(RolledBack.from(now, link.path(), wanted == null ? 0 : wanted.size(), wanted == null ? 0 : wanted.modified()));
+        if (now == null || wanted == null || replaced.contains(link.of()) || now.inode() != wanted.inode()
+                || now.device() != wanted.device()) {
+            found.add(RolledBack.from(now, link.path(), wanted == null ? 0 : wanted.size(),
+                    wanted == null ? 0 : wanted.modified()));
         }
     }
 }

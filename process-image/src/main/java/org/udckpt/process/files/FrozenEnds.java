@@ -6,8 +6,8 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
 /**
- * The beginning and the end of a file that grows, copied during the stop: there formats keep their counts (NetCDF, HDF5), and there the
- * writer is.
+ * The beginning and the end of a file that grows, copied during the stop: there formats keep their counts (NetCDF,
+ * HDF5), and there the writer is.
  */
 final class FrozenEnds implements AutoCloseable {
     /** Bytes of the beginning. */
@@ -28,8 +28,10 @@ final class FrozenEnds implements AutoCloseable {
     }
 
     private static void fill(int fd, String path, MemorySegment into, long offset) {
-        for (long done = 0; done < into.byteSize(); ) {
-            long n = LinuxError.check(Syscall.call(Syscall.PREAD64, fd, into.address() + done, into.byteSize() - done, offset + done), "read of " + path);
+        for (long done = 0; done < into.byteSize();) {
+            long n = LinuxError.check(
+                    Syscall.call(Syscall.PREAD64, fd, into.address() + done, into.byteSize() - done, offset + done),
+                    "read of " + path);
             if (n == 0) {
                 return; // nothing writes now: it ends in a hole of the file system's
             }

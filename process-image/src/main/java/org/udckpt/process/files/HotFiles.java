@@ -3,7 +3,10 @@ package org.udckpt.process.files;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Files that were once written while they were being saved: they are copied during the stop from then on, where there is room. */
+/**
+ * Files that were once written while they were being saved: they are copied during the stop from then on, where there
+ * is room.
+ */
 public final class HotFiles {
     private final Set<String> paths = ConcurrentHashMap.newKeySet();
 

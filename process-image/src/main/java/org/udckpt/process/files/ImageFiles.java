@@ -8,11 +8,14 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.KernelObject.OpenFile;
-import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.model.OpenFile;
+import org.udckpt.process.model.SharedMemory;
 
-/** All files that a restart from an image has to do with, for who puts them back ({@link Rollback}) and for who says what would be ({@link Forecast}). */
+/**
+ * All files that a restart from an image has to do with, for who puts them back ({@link Rollback}) and for who says
+ * what would be ({@link Forecast}).
+ */
 final class ImageFiles {
     /** Hears of each file once. */
     interface Visitor {
@@ -45,7 +48,8 @@ final class ImageFiles {
                     case JobFile.RegularFile one -> visitor.regular(one);
                     case JobFile.SymbolicLink link -> visitor.symbolicLink(link);
                     case JobFile.HardLink link -> visitor.hardLink(link);
-                    case JobFile.LeftOut _, JobFile.Named _ -> { }
+                    case JobFile.LeftOut _,JobFile.Named _ -> {
+                    }
                 }
             }
         }
@@ -54,7 +58,8 @@ final class ImageFiles {
             visitor.regular(file);
         }
         for (var object : image.objects()) {
-            if (object instanceof OpenFile file && file.backing() == 0 && (file.flags() & 3) != Syscall.O_RDONLY && !isSaved(image, file.path())
+            if (object instanceof OpenFile file && file.backing() == 0 && (file.flags() & 3) != Syscall.O_RDONLY
+                    && !isSaved(image, file.path())
                     && known.add("open " + file.path())) {
                 visitor.tail(file);
             }
@@ -69,12 +74,17 @@ final class ImageFiles {
                 || file instanceof JobFile.HardLink && file.path().equals(path));
     }
 
-    /** Images that were made before there was a table of files hold them as shared memory; so do those of ordinary users for what only the mapping shows. */
+    /**
+     * Images that were made before there was a table of files hold them as shared memory; so do those of ordinary users
+     * for what only the mapping shows.
+     */
     private static List<JobFile.RegularFile> mappedInOldImages(JobImage image, Set<String> known) {
         List<JobFile.RegularFile> files = new ArrayList<>();
         for (var object : image.objects()) {
-            if (object instanceof SharedMemory memory && memory.kind() == MemoryKind.DISK_FILE && !known.contains(memory.path())) {
-                files.add(new JobFile.RegularFile(memory.id(), memory.path(), memory.size(), memory.mode(), memory.uid(), memory.gid(), 0, 0, 0, 0, JobFile.Cut.COPIED));
+            if (object instanceof SharedMemory memory && memory.kind() == MemoryKind.DISK_FILE
+                    && !known.contains(memory.path())) {
+                files.add(new JobFile.RegularFile(memory.id(), memory.path(), memory.size(), memory.mode(),
+                        memory.uid(), memory.gid(), 0, 0, 0, 0, JobFile.Cut.COPIED));
             }
         }
         return files;

@@ -1,8 +1,12 @@
 package org.udckpt.process.files;
 
 import java.util.regex.Pattern;
+import org.udckpt.linux.RawText;
 
-/** What a file is called that a restart has put aside: {@code NAME.udckpt-rolled-back-ckpt-0003}, with a number where that is taken. */
+/**
+ * What a file is called that a restart has put aside: {@code NAME.udckpt-rolled-back-ckpt-0003}, with a number where
+ * that is taken.
+ */
 final class KeptName {
     private static final String MARK = ".udckpt-rolled-back-";
     private static final Pattern KEPT = Pattern.compile(".*\\.udckpt-(rolled-back|new)-[^/]*(/.*)?", Pattern.DOTALL);
@@ -19,7 +23,7 @@ final class KeptName {
     static String of(String name, String checkpoint, int n) {
         String end = MARK + checkpoint + (n == 1 ? "" : "." + n);
         String begin = name;
-        while ((begin + end).getBytes(java.nio.charset.StandardCharsets.UTF_8).length > NAME_BYTES) {
+        while (RawText.encode(begin + end).length > NAME_BYTES) {
             begin = begin.substring(0, begin.length() - 1);
         }
         return begin + end;

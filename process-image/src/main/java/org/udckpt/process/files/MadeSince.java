@@ -7,7 +7,10 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.process.model.JobFile;
 
-/** Finds what was made after the checkpoint in places that the user has named: whole directories where nothing else is in them. */
+/**
+ * Finds what was made after the checkpoint in places that the user has named: whole directories where nothing else is
+ * in them.
+ */
 final class MadeSince {
     /** Hears of each. */
     interface Visitor {
@@ -28,14 +31,16 @@ final class MadeSince {
         this.files = files;
         this.known = known;
         this.streams = FileRequest.keys(request.streams());
-        List<PathPattern> except = files.stream().filter(file -> file instanceof JobFile.Named named && named.except()).map(file -> PathPattern.of(file.path())).toList();
+        List<PathPattern> except = files.stream().filter(file -> file instanceof JobFile.Named named && named.except())
+                .map(file -> PathPattern.of(file.path())).toList();
         this.scope = new FileRequest(List.of(), except, request.foreign(), streams, 0, 0, null);
     }
 
     void visit(Visitor visitor) {
         for (JobFile file : files) {
             if (file instanceof JobFile.Named named && !named.except()) {
-                FileTree.walk(PathPattern.of(named.path()), this::isOutside, (folder, name, stat) -> isOld(folder, name, stat, visitor));
+                FileTree.walk(PathPattern.of(named.path()), this::isOutside,
+                        (folder, name, stat) -> isOld(folder, name, stat, visitor));
             }
         }
     }
@@ -70,7 +75,8 @@ final class MadeSince {
             }
             for (String below : names) {
                 Files.Stat stat = sub.stat(below);
-                if (stat != null && (isOutside(sub.below(below)) || stat.device() != device || streams.contains(Candidate.key(stat))
+                if (stat != null && (isOutside(sub.below(below)) || stat.device() != device
+                        || streams.contains(Candidate.key(stat))
                         || stat.type() == Files.Stat.DIRECTORY && holdsOthers(sub, below, device))) {
                     return true;
                 }
@@ -79,8 +85,11 @@ final class MadeSince {
         }
     }
 
-    /** A directory that is no part of what was saved, but in which such a file lies, as one that the job only had open. */
+    /**
+     * A directory that is no part of what was saved, but in which such a file lies, as one that the job only had open.
+     */
     private boolean isAbove(String path, Files.Stat stat) {
-        return stat.type() == Files.Stat.DIRECTORY && files.stream().anyMatch(file -> !(file instanceof JobFile.Named) && file.path().startsWith(path + "/"));
+        return stat.type() == Files.Stat.DIRECTORY && files.stream()
+                .anyMatch(file -> !(file instanceof JobFile.Named) && file.path().startsWith(path + "/"));
     }
 }

@@ -2,24 +2,25 @@ package org.udckpt.process.files;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Pattern;
-import java.util.regex.PatternSyntaxException;
 
 /**
- * An absolute glob: {@code *} and {@code ?} within a name, {@code [a-z]} and {@code [!a-z]} one character, {@code **} any number of
- * directories, a backslash before what shall be itself. What it matches is meant with everything below it.
+ * An absolute glob: {@code *} and {@code ?} within a name, {@code [a-z]} and {@code [!a-z]} one character, {@code **}
+ * any number of directories, a backslash before what is itself. What it matches is meant with everything below it.
  */
 public final class PathPattern {
+    private static final String ANY_DIRECTORIES = "**";
+
     private final String text;
     private final String root;
     private final List<String> names;
-    private final Pattern whole;
+    /** One for each of {@link #names}; null: any number of directories. */
+    private final List<NamePattern> parts = new ArrayList<>();
 
-    private PathPattern(String text, List<String> names, int fixed, Pattern whole) {
+    private PathPattern(String text, List<String> names, int fixed) {
         this.text = text;
         this.names = names;
         this.root = "/" + String.join("/", names.subList(0, fixed).stream().map(PathPattern::plain).toList());
-        this.whole = whole;
+        names.forEach(name -> parts.add(name.equals(ANY_DIRECTORIES) ? null : NamePattern.of(name)));
     }
 
     /** @throws IllegalArgumentException saying what is wrong with it */
@@ -40,15 +41,7 @@ public final class PathPattern {
         while (fixed < names.size() && isPlain(names.get(fixed))) {
             fixed++;
         }
-        StringBuilder regex = new StringBuilder();
-        for (String name : names) {
-            regex.append(name.equals("**") ? "(/[^/]+)*" : "/" + regex(name));
-        }
-        try {
-            return new PathPattern(text, names, fixed, Pattern.compile(regex + "(/.*)?", Pattern.DOTALL));
-        } catch (PatternSyntaxException e) {
-            throw new IllegalArgumentException("its brackets are not those of a pattern");
-        }
+        return new PathPattern(text, names, fixed);
     }
 
     /** Whether a name has no character that a pattern would take for something else. */
@@ -72,28 +65,6 @@ public final class PathPattern {
         return name.replaceAll("\\\\(.)", "$1");
     }
 
-    private static String regex(String name) {
-        StringBuilder regex = new StringBuilder();
-        for (int i = 0; i < name.length(); i++) {
-            char c = name.charAt(i);
-            int close = c == '[' ? name.indexOf(']', i + 2) : -1;
-            if (c == '\\' && i + 1 < name.length()) {
-                regex.append(Pattern.quote(name.substring(++i, i + 1)));
-            } else if (c == '*') {
-                regex.append("[^/]*");
-            } else if (c == '?') {
-                regex.append("[^/]");
-            } else if (close > 0) {
-                String set = name.substring(i + 1, close).replace("\\", "\\\\").replace("[", "\\[").replace("&", "\\&").replace("^", "\\^");
-                regex.append('[').append(set.startsWith("!") ? "^/" + set.substring(1) : set).append(']');
-                i = close;
-            } else {
-                regex.append(Pattern.quote(String.valueOf(c)));
-            }
-        }
-        return regex.toString();
-    }
-
     /** The directory or file above which nothing can match: the part before the first name with a wildcard. */
     public String root() {
         return root;
@@ -102,12 +73,39 @@ public final class PathPattern {
     /** The same behind another {@link #root}, which is a path. */
     public PathPattern withRoot(String other) {
         List<String> wild = names.subList(root.equals("/") ? 0 : root.split("/").length - 1, names.size());
-        return of((other.equals("/") ? "" : quoted(other)) + (wild.isEmpty() ? other.equals("/") ? "/" : "" : "/" + String.join("/", wild)));
+        return of((other.equals("/") ? "" : quoted(other))
+                + (wild.isEmpty() ? other.equals("/") ? "/" : "" : "/" + String.join("/", wild)));
     }
 
     /** Whether {@code path}, or a directory above it, is what the pattern says. */
     boolean matches(String path) {
-        return whole.matcher(path).matches();
+        boolean[] reached = new boolean[parts.size() + 1]; // [i]: the names so far can be the first i parts
+        reached[0] = true;
+        throughDirectories(reached);
+        for (String name : path.substring(1).split("/", -1)) {
+            if (reached[parts.size()]) {
+                return true; // the rest is below it
+            }
+            boolean[] next = new boolean[parts.size() + 1];
+            for (int i = 0; i < parts.size(); i++) {
+                NamePattern part = parts.get(i);
+                if (reached[i] && part == null) {
+                    next[i] |= !name.isEmpty();
+                } else if (reached[i] && part.matches(name)) {
+                    next[i + 1] = true;
+                }
+            }
+            throughDirectories(next);
+            reached = next;
+        }
+        return reached[parts.size()];
+    }
+
+    /** Any number of directories may be none. */
+    private void throughDirectories(boolean[] reached) {
+        for (int i = 0; i < parts.size(); i++) {
+            reached[i + 1] |= reached[i] && parts.get(i) == null;
+        }
     }
 
     /** Whether something below the directory {@code path} can match. */
@@ -117,10 +115,10 @@ public final class PathPattern {
         }
         String[] given = path.substring(1).split("/");
         for (int i = 0; i < given.length && i < names.size(); i++) {
-            if (names.get(i).equals("**")) {
+            if (parts.get(i) == null) {
                 return true;
             }
-            if (!Pattern.compile(regex(names.get(i)), Pattern.DOTALL).matcher(given[i]).matches()) {
+            if (!parts.get(i).matches(given[i])) {
                 return path.equals("/");
             }
         }

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.UnaryOperator;
 
 /**
- * Work on files that somebody waits for: in a thread of its own, since no call on a file system that hangs (a server that is gone) can be
- * taken back. When it takes too long it is left alone, and ends by itself at the next {@link #at}.
+ * Work on files that somebody waits for: in a thread of its own, since no call on a file system that hangs (a server
+ * that is gone) can be taken back. When it takes too long it is left alone, and ends by itself at the next {@link #at}.
  */
 public final class Patience {
     private final Duration most;
@@ -48,7 +48,8 @@ public final class Patience {
      * @throws FilesRefused it takes too long
      */
     public void with(Runnable task) {
-        work = CompletableFuture.runAsync(task, command -> Thread.ofPlatform().daemon().name("udckpt-cut-files").start(command));
+        work = CompletableFuture.runAsync(task,
+                command -> Thread.ofPlatform().daemon().name("udckpt-cut-files").start(command));
         try {
             work.get(most.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
@@ -59,7 +60,7 @@ public final class Patience {
         } catch (InterruptedException e) {
             over = true;
             Thread.currentThread().interrupt();
-            throw new FilesRefused("interrupted while it got hold of the job's files");
+            throw new FilesRefused("interrupted while the job's files were opened");
         }
     }
 

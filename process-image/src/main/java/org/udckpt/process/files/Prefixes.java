@@ -11,8 +11,8 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
 /**
- * Sums of what large files that are being written held before the stop. A file that grows during its saving, and of which each block is what it
- * was before the stop, had those blocks at the stop.
+ * Sums of what large files that are being written held before the stop. A file that grows during its saving, and of
+ * which each block is what it was before the stop, had those blocks at the stop.
  */
 public final class Prefixes {
     static final int BLOCK = 1 << 20;
@@ -25,15 +25,17 @@ public final class Prefixes {
     }
 
     /**
-     * An open file of a job that runs; reads it where it is so large that it may not be copied during the stop, and is not left alone. Where
-     * it can be cloned that is done at once, and thrown away: what its file system has not written yet the clone in the stop need not wait for.
+     * An open file of a job that runs; reads it where it is so large that it may not be copied during the stop, and is
+     * not left alone. Where it can be cloned that is done at once, and thrown away: what its file system has not
+     * written yet the clone in the stop need not wait for.
      *
      * @param through a path by which it can be opened, of /proc/PID/fd
      */
     public void consider(String through, QuietFiles quiet) {
         Files.Stat open = Files.tryStat(through);
         String path = Files.readLink(through);
-        if (open == null || path == null || open.type() != Files.Stat.REGULAR || isSmallOrQuiet(open) || quiet.observers().hasLease(open)) {
+        if (open == null || path == null || open.type() != Files.Stat.REGULAR || isSmallOrQuiet(open)
+                || quiet.observers().hasLease(open)) {
             return;
         }
         long fd = quiet.tryOpen(through, path);
@@ -82,7 +84,8 @@ public final class Prefixes {
             for (int i = 0; i < sums.length; i++) {
                 long read = 0;
                 for (long n = 1; read < BLOCK && n > 0; read += n) {
-                    n = LinuxError.check(Syscall.call(Syscall.PREAD64, file, buffer.address() + read, BLOCK - read, (long) i * BLOCK + read), "read of " + path);
+                    n = LinuxError.check(Syscall.call(Syscall.PREAD64, file, buffer.address() + read, BLOCK - read,
+                            (long) i * BLOCK + read), "read of " + path);
                 }
                 CRC32C sum = new CRC32C();
                 sum.update(buffer.asSlice(0, read).asByteBuffer());

@@ -1,5 +1,7 @@
 package org.udckpt.process.files;
 
+import static org.udckpt.linux.LinuxConstants.O_NOATIME;
+
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
@@ -7,12 +9,11 @@ import org.udckpt.linux.QuietOpen;
 import org.udckpt.linux.Syscall;
 
 /**
- * Opens files of a job for reading so that the job does not notice. Each file is first taken hold of without being opened (O_PATH), and looked at: what is
- * neither a regular file nor a directory is never opened. The time of the last access stays where this user may leave it (O_NOATIME).
+ * Opens files of a job for reading so that the job does not notice. Each file is first taken hold of without being
+ * opened (O_PATH), and looked at: what is neither a regular file nor a directory is never opened. The time of the last
+ * access stays where this user may leave it (O_NOATIME).
  */
 public final class QuietFiles {
-    private static final int O_NOATIME = 01000000;
-
     private final FileObservers observers;
 
     public QuietFiles(FileObservers observers) {
@@ -51,7 +52,8 @@ public final class QuietFiles {
             return folder.sub(name);
         }
         try (Folder held = folder.holdSub(name)) {
-            return Folder.of(held.path(), (int) LinuxError.check(open(held.descriptor(), stat, held.path()), "open " + held.path()));
+            return Folder.of(held.path(),
+                    (int) LinuxError.check(open(held.descriptor(), stat, held.path()), "open " + held.path()));
         }
     }
 
@@ -62,7 +64,8 @@ public final class QuietFiles {
         }
         try {
             Files.Stat stat = Files.stat((int) handle);
-            return stat.type() == Files.Stat.REGULAR || stat.type() == Files.Stat.DIRECTORY ? open((int) handle, stat, path) : -LinuxError.EINVAL;
+            return stat.type() == Files.Stat.REGULAR || stat.type() == Files.Stat.DIRECTORY
+                    ? open((int) handle, stat, path) : -LinuxError.EINVAL;
         } finally {
             Files.close((int) handle);
         }
@@ -70,8 +73,9 @@ public final class QuietFiles {
 
     private long open(int handle, Files.Stat stat, String path) {
         if (observers.hasLease(stat)) {
-            throw new FilesRefused("somebody has a write lease on " + path + " (fcntl(2), F_SETLEASE; /proc/locks tells who), which would be broken if it were opened: release it first,"
-                    + " or leave the file out with --files-except");
+            throw new FilesRefused("another process has a write lease on " + path
+                    + " (fcntl(2), F_SETLEASE; see /proc/locks), which opening the file would break: release it first,"
+                    + " or exclude the file with --files-except");
         }
         String self = "/proc/self/fd/" + handle;
         if (observers.isWatched(stat, path)) {
@@ -84,9 +88,12 @@ public final class QuietFiles {
 
     private static long quiet(String self, String path) {
         long fd = QuietOpen.tryOpen(self);
-        if (fd == -LinuxError.EPERM || fd == -LinuxError.EINVAL || fd == -LinuxError.ENOSYS || fd == -LinuxError.EOPNOTSUPP) {
-            throw new FilesRefused("the job watches " + path + " by inotify and would hear that its checkpoint reads it, which only root can hide (fanotify_init(2): " + LinuxError.name((int) -fd)
-                    + "): watch without IN_OPEN, IN_ACCESS and IN_CLOSE_NOWRITE, or leave the file out with --files-except");
+        if (fd == -LinuxError.EPERM || fd == -LinuxError.EINVAL || fd == -LinuxError.ENOSYS
+                || fd == -LinuxError.EOPNOTSUPP) {
+            throw new FilesRefused("the job watches " + path + " by inotify and would receive events of its own "
+                    + "checkpoint, which only root can hide (fanotify_init(2): " + LinuxError.name((int) -fd)
+                    + "): watch without IN_OPEN, IN_ACCESS and IN_CLOSE_NOWRITE, or exclude the file with "
+                    + "--files-except");
         }
         return fd;
     }

@@ -10,10 +10,15 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.MemorySource;
 
-/** Compares the files on disk with those of the checkpoint, and writes those that differ: beside them, so that nothing has changed yet. */
+/**
+ * Compares the files on disk with those of the checkpoint, and writes those that differ: beside them, so that nothing
+ * has changed yet.
+ */
 final class RegularFiles {
     /** What tells a file on disk from the checkpoint's. */
-    enum Difference { NONE, ATTRIBUTES, CONTENT }
+    enum Difference {
+        NONE, ATTRIBUTES, CONTENT
+    }
 
     private final String checkpoint;
     private final Folders folders;
@@ -26,7 +31,8 @@ final class RegularFiles {
     private long fresh;
 
     /** @param changes gets a step for each that differs */
-    RegularFiles(String checkpoint, List<MemorySource> memory, Folders folders, Changes changes, ExecutorService workers) {
+    RegularFiles(String checkpoint, List<MemorySource> memory, Folders folders, Changes changes,
+            ExecutorService workers) {
         this.checkpoint = checkpoint;
         this.folders = folders;
         this.changes = changes;
@@ -45,19 +51,26 @@ final class RegularFiles {
                 same.put(file, place);
                 stats.put(file.path(), now);
             }
-            case CONTENT -> changes.add(written(file, place, content), RolledBack.from(place.stat(), file.path(), file.size(), file.modifiedNs()));
+            case CONTENT -> changes.add(written(file, place, content),
+                    RolledBack.from(place.stat(), file.path(), file.size(), file.modifiedNs()));
         }
     }
 
-    /** @param place where it should be. @param now what is there; null: nothing. @throws FilesChanged something else is there */
+    /**
+     * @param place where it should be.
+     * @param now what is there; null: nothing.
+     * @throws FilesChanged something else is there
+     */
     static Difference difference(JobFile.RegularFile file, Folders.Place place, Files.Stat now, SavedContent content) {
         if (now != null && now.type() != Files.Stat.REGULAR) {
-            throw new FilesChanged(file.path() + " was a file at the checkpoint, and now is " + (now.type() == Files.Stat.DIRECTORY ? "a directory" : "something else") + "; move it away");
+            throw new FilesChanged(file.path() + " was a file at the checkpoint and is now "
+                    + (now.type() == Files.Stat.DIRECTORY ? "a directory" : "something else") + "; move it away");
         }
         if (now != null && isThe(file, now)) {
             return Difference.NONE;
         }
-        return now != null && now.size() == file.size() && isIn(content, place, now) ? Difference.ATTRIBUTES : Difference.CONTENT;
+        return now != null && now.size() == file.size() && isIn(content, place, now) ? Difference.ATTRIBUTES
+                : Difference.CONTENT;
     }
 
     /** What is, or is to be, at the path of each. */
@@ -72,8 +85,10 @@ final class RegularFiles {
 
     /** Nobody has written to it, nor changed its mode. */
     private static boolean isThe(JobFile.RegularFile file, Files.Stat now) {
-        return file.changedNs() != 0 && now.device() == file.device() && now.inode() == file.inode() && now.size() == file.size() && now.modified() == file.modifiedNs()
-                && now.changed() == file.changedNs() && file.cut() != JobFile.Cut.APPENDED && file.cut() != JobFile.Cut.GROWN;
+        return file.changedNs() != 0 && now.device() == file.device() && now.inode() == file.inode()
+                && now.size() == file.size() && now.modified() == file.modifiedNs()
+                && now.changed() == file.changedNs() && file.cut() != JobFile.Cut.APPENDED
+                && file.cut() != JobFile.Cut.GROWN;
     }
 
     private static boolean isIn(SavedContent content, Folders.Place place, Files.Stat now) {
@@ -91,7 +106,8 @@ final class RegularFiles {
     private Step written(JobFile.RegularFile file, Folders.Place place, SavedContent content) {
         String name = null;
         long fd = place.folder().tryNameless();
-        if (fd == -LinuxError.EOPNOTSUPP || fd == -LinuxError.EISDIR || fd == -LinuxError.ENOENT) { // no O_TMPFILE there (open(2))
+        if (fd == -LinuxError.EOPNOTSUPP || fd == -LinuxError.EISDIR || fd == -LinuxError.ENOENT) {
+            // no O_TMPFILE there (open(2))
             do {
                 name = KeptName.fresh(++fresh);
                 fd = place.folder().tryOpenFile(name, Syscall.O_RDWR | Syscall.O_CREAT | Syscall.O_EXCL);
@@ -101,7 +117,7 @@ final class RegularFiles {
         Step step = new Step.PutFile(place, checkpoint, opened, name);
         try {
             content.writeTo(opened, workers);
-            Attributes.set(opened, file.path(), file.uid(), file.gid(), file.mode(), file.modifiedNs());
+            FileAttributes.set(opened, file.path(), file.uid(), file.gid(), file.mode(), file.modifiedNs());
             stats.put(file.path(), Files.stat(opened));
             return step;
         } catch (RuntimeException e) {

@@ -10,14 +10,14 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.KernelObject.OpenFile;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.names.OwnDirectories;
 
 /**
- * Puts a job's files back to what they were at the checkpoint, before its processes open them again. {@link #prepare} writes all new content
- * beside the old and changes no name; {@link #swap} changes names only; {@link #commit} when the job runs. Closing without a commit takes
- * everything back. A file that already is what it was is not touched.
+ * Puts a job's files back to what they were at the checkpoint, before its processes open them again. {@link #prepare}
+ * writes all new content beside the old and changes no name; {@link #swap} changes names only; {@link #commit} when the
+ * job runs. Closing without a commit takes everything back. A file that already is what it was is not touched.
  */
 public final class Rollback implements AutoCloseable {
     private static final int WRITERS = 4;
@@ -45,9 +45,11 @@ public final class Rollback implements AutoCloseable {
      */
     public static Rollback prepare(JobImage image, List<MemorySource> memory, RollbackRequest request) {
         Rollback rollback = new Rollback(image, request);
-        ExecutorService workers = Executors.newFixedThreadPool(WRITERS, Thread.ofPlatform().daemon().name("udckpt-restore-files-", 0).factory());
+        ExecutorService workers = Executors.newFixedThreadPool(WRITERS,
+                Thread.ofPlatform().daemon().name("udckpt-restore-files-", 0).factory());
         try {
-            rollback.regular = new RegularFiles(request.checkpoint(), memory, rollback.folders, rollback.changes, workers);
+            rollback.regular =
+                    new RegularFiles(request.checkpoint(), memory, rollback.folders, rollback.changes, workers);
             FileWriters.refuse(image, request, rollback.folders);
             ImageFiles.visit(image, request, rollback.new Preparing());
             return rollback;
@@ -78,7 +80,8 @@ public final class Rollback implements AutoCloseable {
         public void symbolicLink(JobFile.SymbolicLink link) {
             Folders.Place place = folders.place(link.path());
             if (!isThere(link, place)) {
-                changes.add(new Step.PutSymbolicLink(place, request.checkpoint(), link.target()), RolledBack.from(place.stat(), link.path(), link.target().length(), 0));
+                changes.add(new Step.PutSymbolicLink(place, request.checkpoint(), link.target()),
+                        RolledBack.from(place.stat(), link.path(), link.target().length(), 0));
             }
         }
 
@@ -94,9 +97,11 @@ public final class Rollback implements AutoCloseable {
             if (!isLonger(now, file)) {
                 return;
             }
-            RolledBack report = new RolledBack(file.path(), RolledBack.What.CUT, now.size(), now.modified(), file.size(), file.modifiedNs(), null);
+            RolledBack report = new RolledBack(file.path(), RolledBack.What.CUT, now.size(), now.modified(),
+                    file.size(), file.modifiedNs(), null);
             if (request.keep()) {
-                int copy = (int) LinuxError.check(place.folder().tryNameless(), "make a file beside " + file.path() + ", for what is cut off");
+                int copy = (int) LinuxError.check(place.folder().tryNameless(),
+                        "make a file beside " + file.path() + ", for what is cut off");
                 changes.add(Tail.copy(place, copy, request.checkpoint(), file.size(), now.size()), report);
             } else {
                 changes.tell(report);
@@ -105,13 +110,15 @@ public final class Rollback implements AutoCloseable {
 
         @Override
         public void madeSince(String path, Files.Stat stat) {
-            changes.add(new Step.PutAside(folders.place(path), request.checkpoint()), new RolledBack(path, RolledBack.What.MADE_SINCE, stat.size(), stat.modified(), 0, 0, null));
+            changes.add(new Step.PutAside(folders.place(path), request.checkpoint()),
+                    new RolledBack(path, RolledBack.What.MADE_SINCE, stat.size(), stat.modified(), 0, 0, null));
         }
     }
 
     static boolean isThere(JobFile.SymbolicLink link, Folders.Place place) {
         Files.Stat now = place.stat();
-        return now != null && now.type() == Files.Stat.LINK && place.folder().readLink(place.name()).equals(link.target());
+        return now != null && now.type() == Files.Stat.LINK
+                && place.folder().readLink(place.name()).equals(link.target());
     }
 
     /** @param now null: it is not there */
@@ -139,27 +146,35 @@ public final class Rollback implements AutoCloseable {
         Files.Stat now = place.stat();
         Files.Stat wanted = of.stat();
         if (wanted == null) {
-            throw new FilesChanged(link.of() + " is not there, of which " + link.path() + " was another name");
+            throw new FilesChanged(link.of() + " is missing, which " + link.path() + " was a hard link to");
         }
         if (now == null || now.inode() != wanted.inode() || now.device() != wanted.device()) {
-            changes.addDone(new Step.PutHardLink(place, request.checkpoint(), of), RolledBack.from(now, link.path(), wanted.size(), wanted.modified()));
+            changes.addDone(new Step.PutHardLink(place, request.checkpoint(), of),
+                    RolledBack.from(now, link.path(), wanted.size(), wanted.modified()));
         }
     }
 
-    /** What is at the path of each regular file after {@link #swap}: whoever opens it later sees whether it is that still. */
+    /**
+     * What is at the path of each regular file after {@link #swap}: whoever opens it later sees whether it is that
+     * still.
+     */
     public Map<String, Files.Stat> stats() {
         Map<String, Files.Stat> stats = new HashMap<>(regular.stats());
         hardLinks.forEach(link -> stats.put(link.path(), stats.get(link.of())));
         return stats;
     }
 
-    /** The job runs, and nothing that goes wrong here is its end: see {@link #leftovers}. What was put aside and is not to be kept is removed. */
+    /**
+     * The job runs, and nothing that goes wrong here is its end: see {@link #leftovers}. What was put aside and is not
+     * to be kept is removed.
+     */
     public void commit() {
         committed = true;
         changes.commit(request.keep());
         changes.attemptToo(folders::narrow, "a directory that was made again");
         if (!request.keep()) {
-            directories.reversed().forEach(directory -> changes.attemptToo(() -> attributes.set(directory), directory.path()));
+            directories.reversed()
+                    .forEach(directory -> changes.attemptToo(() -> attributes.set(directory), directory.path()));
         }
     }
 
@@ -174,7 +189,8 @@ public final class Rollback implements AutoCloseable {
     }
 
     private void undo(Throwable cause) {
-        attributes.undo(cause); // first of all: a directory that the checkpoint has without the right to write takes no names back
+        // first of all: a directory that the checkpoint has without the right to write takes no names back
+        attributes.undo(cause);
         changes.undo(cause);
         attributes.undo(cause); // names that came and went have changed the times
         attributes.forget();
@@ -196,7 +212,8 @@ public final class Rollback implements AutoCloseable {
         IllegalStateException trouble = new IllegalStateException("files could not be put as they were");
         close(trouble);
         if (trouble.getSuppressed().length > 0) {
-            throw new FilesChanged("after the restart had failed, not all files could be given their old names: " + trouble.getSuppressed()[0].getMessage());
+            throw new FilesChanged("after the failed restart, not all files could be renamed back: "
+                    + trouble.getSuppressed()[0].getMessage());
         }
     }
 }

@@ -7,7 +7,8 @@ import org.udckpt.linux.Files;
  *
  * @param kept under which path the file is found that was there before; null: there was none, or it was not to be kept
  */
-public record RolledBack(String path, What what, long fromSize, long fromModifiedNs, long toSize, long toModifiedNs, String kept) {
+public record RolledBack(String path, What what, long fromSize, long fromModifiedNs, long toSize, long toModifiedNs,
+        String kept) {
     /** Of the file at {@link #path}. */
     public enum What {
         /** It had another content. */

@@ -15,7 +15,8 @@ import org.udckpt.process.model.MemorySource;
 /** A file's content in an image: is it what a file holds, or write it to one. */
 final class SavedContent {
     private static final int BUFFER = 1 << 20, PAGE = 4096;
-    private static final ThreadLocal<MemorySegment> BUFFERS = ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(2 * BUFFER, PAGE));
+    private static final ThreadLocal<MemorySegment> BUFFERS =
+            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(2 * BUFFER, PAGE));
 
     private final MemorySource source;
     private final long size;
@@ -35,8 +36,10 @@ final class SavedContent {
         for (long at = 0; at < size; at += BUFFER) {
             long count = Math.min(BUFFER, size - at);
             read(at, saved);
-            for (long done = 0; done < count; ) {
-                long n = LinuxError.check(Syscall.call(Syscall.PREAD64, file, found.address() + done, count - done, at + done), "read of " + path);
+            for (long done = 0; done < count;) {
+                long n = LinuxError.check(
+                        Syscall.call(Syscall.PREAD64, file, found.address() + done, count - done, at + done),
+                        "read of " + path);
                 if (n == 0) {
                     return false; // somebody cuts it
                 }
@@ -88,7 +91,7 @@ final class SavedContent {
             throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new FilesChanged("interrupted while " + path + " was being put back");
+            throw new FilesChanged("interrupted while " + path + " was being restored");
         }
     }
 
@@ -101,7 +104,7 @@ final class SavedContent {
             while (at < end && !isZero(buffer, at)) {
                 at += PAGE;
             }
-            for (long done = from, to = Math.min(at, end); done < to; ) {
+            for (long done = from, to = Math.min(at, end); done < to;) {
                 long n = Syscall.call(Syscall.PWRITE64, file, buffer.address() + done, to - done, offset + done);
                 done += LinuxError.check(n == 0 ? -LinuxError.ENOSPC : n, "write of what " + path + " was");
             }
@@ -110,6 +113,7 @@ final class SavedContent {
 
     private static boolean isZero(MemorySegment buffer, long at) {
         MemorySegment page = buffer.asSlice(at, Math.min(PAGE, buffer.byteSize() - at));
-        return page.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0) == 0 && page.asSlice(1).mismatch(page.asSlice(0, page.byteSize() - 1)) < 0;
+        return page.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0) == 0
+                && page.asSlice(1).mismatch(page.asSlice(0, page.byteSize() - 1)) < 0;
     }
 }

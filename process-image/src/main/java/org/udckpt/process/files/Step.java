@@ -3,7 +3,10 @@ package org.udckpt.process.files;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 
-/** One name that changes: what is there is put aside, and what the checkpoint has comes in its place. Nothing is overwritten. */
+/**
+ * One name that changes: what is there is put aside, and what the checkpoint has comes in its place. Nothing is
+ * overwritten.
+ */
 abstract class Step {
     private static final int MOST_KEPT = 10_000;
 
@@ -33,7 +36,8 @@ abstract class Step {
                 return name;
             }
         }
-        throw new FilesChanged("there are " + MOST_KEPT + " files that restarts have put aside of " + place.path() + "; remove some");
+        throw new FilesChanged("there are " + MOST_KEPT + " files that restarts have kept of " + place.path()
+                + "; remove some");
     }
 
     /** Makes the name, which is free. */
@@ -49,7 +53,8 @@ abstract class Step {
         }
         if (kept != null) {
             if (!place.folder().rename(kept, place.name())) {
-                throw new FilesChanged(place.path() + " was made anew by another program; what it was before the restart is " + kept());
+                throw new FilesChanged(place.path() + " was created again by another program; its state before the "
+                        + "restart is " + kept());
             }
             kept = null;
         }
@@ -101,7 +106,7 @@ abstract class Step {
             } else if (place.folder().rename(name, place.name())) {
                 name = null;
             } else {
-                throw new FilesChanged(place.path() + " was made a moment ago by another program; end it");
+                throw new FilesChanged(place.path() + " was just created by another program; end that program");
             }
             close(); // the job may watch it, or want a lease on it, which nobody else may have open
         }

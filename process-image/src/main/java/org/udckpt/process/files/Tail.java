@@ -25,20 +25,22 @@ final class Tail {
         int file = (int) place.folder().tryOpenFile(place.name(), Syscall.O_RDONLY);
         if (file < 0) {
             Files.close(nameless);
-            throw new FilesChanged(place.path() + " has grown since the checkpoint, and what is to be cut off cannot be read to be kept: " + LinuxError.name(-file)
-                    + "; permit reading, move the file away, or let it go with --rolled-back discard");
+            throw new FilesChanged(place.path() + " has grown since the checkpoint, and its new end cannot be read "
+                    + "to be kept: " + LinuxError.name(-file)
+                    + "; permit reading, move the file away, or discard the new end with --replaced-files discard");
         }
         try {
             LinuxError.check(Syscall.call(Syscall.LSEEK, file, from, 0), "lseek in " + place.path());
-            for (long left = to - from; left > 0; ) {
-                long n = LinuxError.check(Syscall.call(Syscall.SENDFILE, nameless, file, 0, left), "copy of what was appended to " + place.path());
+            for (long left = to - from; left > 0;) {
+                long n = LinuxError.check(Syscall.call(Syscall.SENDFILE, nameless, file, 0, left),
+                        "copy of what was appended to " + place.path());
                 if (n == 0) {
                     break;
                 }
                 left -= n;
             }
             Files.Stat stat = Files.stat(file);
-            Attributes.set(nameless, place.path(), stat.uid(), stat.gid(), stat.mode(), stat.modified());
+            FileAttributes.set(nameless, place.path(), stat.uid(), stat.gid(), stat.mode(), stat.modified());
         } finally {
             Files.close(file);
         }
@@ -67,7 +69,8 @@ final class Tail {
         }
         Files.Stat now = place.stat();
         if (now == null || now.size() < whole) {
-            throw new FilesChanged(place.path() + " had been cut back to its length at the checkpoint; what came after is in " + path());
+            throw new FilesChanged(place.path() + " was truncated to its length at the checkpoint; its former end is "
+                    + "in " + path());
         }
         place.folder().unlink(kept);
         kept = null;

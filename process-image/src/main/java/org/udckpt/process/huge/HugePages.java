@@ -7,36 +7,39 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.PidFd;
+import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
 
 /**
- * Gives a process its transparent huge pages back. Those that it writes to while a snapshot shares them fall apart into small
- * ones (a copy-on-write fault copies 4 KiB), and khugepaged would take minutes per GiB to join them again.
+ * Gives a process its transparent huge pages back. Those that it writes to while a snapshot shares them fall apart into
+ * small ones (a copy-on-write fault copies 4 KiB), and khugepaged would take minutes per GiB to join them again.
  */
 public final class HugePages {
     private static final int PROCESS_MADVISE = 440;
-    private static final int MADV_COLLAPSE = 25; // Linux 6.1; of another process from 6.1 on too, with CAP_SYS_NICE (process_madvise(2))
+    // Linux 6.1; of another process from 6.1 on too, with CAP_SYS_NICE (process_madvise(2))
+    private static final int MADV_COLLAPSE = 25;
     /** After each block the process is left alone for so many times as long as its block took. */
     private static final int REST = 3;
 
     private HugePages() {}
 
     /** How a pass ended. */
-    public enum End { DONE, GIVEN_UP, NOT_PERMITTED, NO_HUGE_PAGES, GONE }
+    public enum End {
+        DONE, GIVEN_UP, NOT_PERMITTED, NO_HUGE_PAGES, GONE
+    }
 
     /** @param joined huge pages that were made */
     public record Pass(int joined, End end) {}
 
     /**
-     * Joins what can be joined, a quarter of the time at most. The process runs meanwhile, and waits for what is being copied where
-     * it touches just that.
+     * Joins what can be joined, a quarter of the time at most. The process runs meanwhile, and waits for what is being
+     * copied where it touches just that.
      *
      * @param givenUp asked before each huge page; while a snapshot lives, nothing must be joined: it would be copied
      */
     public static Pass join(int pid, BooleanSupplier givenUp) {
         int joined = 0;
-        try (PidFd process = new PidFd(pid); Arena arena = Arena.ofConfined()) {
+        try (ProcessHandleFd process = new ProcessHandleFd(pid); Arena arena = Arena.ofConfined()) {
             MemorySegment range = arena.allocate(16, 8);
             for (long block : SplitPages.of(pid)) {
                 if (givenUp.getAsBoolean()) {

@@ -1,6 +1,7 @@
 package org.udckpt.process.huge;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.udckpt.linux.LinuxConstants.PAGEMAP_SCAN;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -14,8 +15,7 @@ import org.udckpt.linux.Syscall;
 /** Finds memory of a process that could be huge pages and is small ones: what khugepaged would find in time. */
 final class SplitPages {
     static final long HUGE = 2 << 20;
-    /** ioctl PAGEMAP_SCAN and its page categories; linux/fs.h, Linux 6.7. */
-    private static final long PAGEMAP_SCAN = 0xc060_6610L;
+    /** Page categories of PAGEMAP_SCAN; linux/fs.h, Linux 6.7. */
     private static final long FILE = 4, PRESENT = 8, ZERO_PAGE = 32, IS_HUGE = 64;
     private static final int ARGUMENT = 96, RANGE = 24;
     private static final int RANGES = 512; // as many as the kernel collects at a time
@@ -27,8 +27,8 @@ final class SplitPages {
     private SplitPages() {}
 
     /**
-     * Addresses of {@link #HUGE} bytes, aligned, all of whose pages are there, private, shared with no other process by a fork (joining would copy them), and not
-     * huge. Empty without PAGEMAP_SCAN.
+     * Addresses of {@link #HUGE} bytes, aligned, all of whose pages are there, private, shared with no other process by
+     * a fork (joining would copy them), and not huge. Empty without PAGEMAP_SCAN.
      *
      * @throws LinuxError when the process is gone
      */
@@ -54,8 +54,10 @@ final class SplitPages {
         long[] mapping = null;
         for (String line : smaps.split("\n")) {
             int dash = line.indexOf('-');
-            if (dash > 0 && line.indexOf(' ') > dash && Character.digit(line.charAt(0), 16) >= 0 && !line.substring(0, dash).contains(":")) {
-                mapping = new long[] {Long.parseUnsignedLong(line, 0, dash, 16), Long.parseUnsignedLong(line, dash + 1, line.indexOf(' '), 16)};
+            if (dash > 0 && line.indexOf(' ') > dash && Character.digit(line.charAt(0), 16) >= 0
+                    && !line.substring(0, dash).contains(":")) {
+                mapping = new long[]{Long.parseUnsignedLong(line, 0, dash, 16),
+                        Long.parseUnsignedLong(line, dash + 1, line.indexOf(' '), 16)};
             } else if (line.startsWith("THPeligible:") && line.endsWith("1") && mapping != null) {
                 found.add(mapping);
             }
@@ -63,7 +65,8 @@ final class SplitPages {
         return found;
     }
 
-    private static void scan(int fd, long start, long end, MemorySegment argument, MemorySegment ranges, List<Long> blocks) {
+    private static void scan(int fd, long start, long end, MemorySegment argument, MemorySegment ranges,
+            List<Long> blocks) {
         long joinedStart = start;
         long joinedEnd = start;
         for (long at = start; at < end; at = argument.get(JAVA_LONG, 32)) {
@@ -90,16 +93,18 @@ final class SplitPages {
         argument.set(JAVA_LONG, 24, end);
         argument.set(JAVA_LONG, 40, ranges.address());
         argument.set(JAVA_LONG, 48, RANGES);
-        argument.set(JAVA_LONG, 64, FILE | ZERO_PAGE | IS_HUGE);            // category_inverted
-        argument.set(JAVA_LONG, 72, FILE | ZERO_PAGE | IS_HUGE | PRESENT);  // category_mask
-        argument.set(JAVA_LONG, 88, PRESENT);                               // return_mask: the same for all, so that ranges join
+        argument.set(JAVA_LONG, 64, FILE | ZERO_PAGE | IS_HUGE); // category_inverted
+        argument.set(JAVA_LONG, 72, FILE | ZERO_PAGE | IS_HUGE | PRESENT); // category_mask
+        argument.set(JAVA_LONG, 88, PRESENT); // return_mask: the same for all, so that ranges join
         long n = Syscall.call(Syscall.IOCTL, fd, PAGEMAP_SCAN, argument.address());
         return n == -LinuxError.ENOTTY || n == -LinuxError.EINVAL ? -1 : LinuxError.check(n, "PAGEMAP_SCAN");
     }
 
     private static boolean exclusive(int fd, long block, MemorySegment buffer) {
         long pages = HUGE / PAGE;
-        long n = LinuxError.check(Syscall.call(Syscall.PREAD64, fd, buffer.address(), pages * Long.BYTES, block / PAGE * Long.BYTES), "pagemap");
+        long n = LinuxError.check(
+                Syscall.call(Syscall.PREAD64, fd, buffer.address(), pages * Long.BYTES, block / PAGE * Long.BYTES),
+                "pagemap");
         for (long i = 0; i < n / Long.BYTES; i++) {
             long entry = buffer.getAtIndex(JAVA_LONG, i);
             if ((entry & ENTRY_PRESENT) != 0 && (entry & ENTRY_EXCLUSIVE) == 0) {

@@ -23,7 +23,8 @@ public record ContentDigest(byte[] sha256, String buildId) {
         int file = Files.open(then.path(), Syscall.O_RDONLY | Syscall.O_NONBLOCK);
         try {
             Files.Stat now = Files.stat(file);
-            return now.type() == Files.Stat.REGULAR && now.size() == then.size() && Arrays.equals(of(file, then.path()).sha256, then.digest());
+            return now.type() == Files.Stat.REGULAR && now.size() == then.size()
+                    && Arrays.equals(of(file, then.path()).sha256, then.digest());
         } finally {
             Files.close(file);
         }
@@ -37,7 +38,9 @@ public record ContentDigest(byte[] sha256, String buildId) {
             MemorySegment part = arena.allocate(PART, 4096);
             long at = 0;
             boolean elf = false;
-            for (long n; (n = LinuxError.check(Syscall.call(Syscall.PREAD64, file, part.address(), PART, at), "read " + what)) > 0; at += n) {
+            for (long n; (n =
+                    LinuxError.check(Syscall.call(Syscall.PREAD64, file, part.address(), PART, at), "read " + what))
+                    > 0; at += n) {
                 hash.add(part.asSlice(0, n));
                 elf |= at == 0 && n > 4 && part.get(JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN), 0) == ELF;
             }

@@ -9,7 +9,10 @@ import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.BuildId;
 
-/** The notes of an ELF file of 64 bits (elf(5)), which may be anywhere in it. What is not to be read is not there: nobody relies on them. */
+/**
+ * The notes of an ELF file of 64 bits (elf(5)), which may be anywhere in it. What is not to be read is not there:
+ * nobody relies on them.
+ */
 final class ElfNotes {
     private static final int HEADER = 64, PROGRAM_HEADER = 56, PT_NOTE = 4, MOST_HEADERS = 512;
 
@@ -22,7 +25,8 @@ final class ElfNotes {
         ByteBuffer programs = count == 0 ? header : read(file, header.getLong(32), count * PROGRAM_HEADER);
         for (int at = 0; count > 0 && at + PROGRAM_HEADER <= programs.capacity(); at += PROGRAM_HEADER) {
             if (programs.getInt(at) == PT_NOTE) {
-                String id = BuildId.of(read(file, programs.getLong(at + 8), (int) Math.min(Scratch.DATA_BYTES, Math.max(0, programs.getLong(at + 32)))).array());
+                String id = BuildId.of(read(file, programs.getLong(at + 8),
+                        (int) Math.min(Scratch.DATA_BYTES, Math.max(0, programs.getLong(at + 32)))).array());
                 if (!id.isEmpty()) {
                     return id;
                 }

@@ -19,13 +19,13 @@ import org.udckpt.process.model.FileIdentity.Use;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.KernelObject.OpenFile;
+import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 
 /**
- * Tells which files a captured job maps and reads, while it runs again: {@link FileIdentity}. Files are found by their names, and are the
- * job's where the inode is that of the stop.
+ * Tells which files a captured job maps and reads, while it runs again: {@link FileIdentity}. Files are found by their
+ * names, and are the job's where the inode is that of the stop.
  */
 public final class IdentityReader {
     private static final int ACCESS = 3, IN_ACCESS = 1, IN_CLOSE_NOWRITE = 0x10, IN_OPEN = 0x20;
@@ -68,7 +68,8 @@ public final class IdentityReader {
                         rows.add(identity(file, use, boot));
                     }
                 } catch (LinuxError gone) {
-                    if (gone.errno() != LinuxError.ENOENT && gone.errno() != LinuxError.ENOTDIR) { // else: removed since the stop, and a restart misses it by name
+                    if (gone.errno() != LinuxError.ENOENT && gone.errno() != LinuxError.ENOTDIR) {
+                        // else: removed since the stop, and a restart misses it by name
                         throw gone;
                     }
                 }
@@ -79,12 +80,14 @@ public final class IdentityReader {
 
     private Map<String, Use> uses() {
         Map<String, Use> uses = new TreeMap<>();
-        image.processes().stream().map(ProcessState::executable).filter(path -> path.startsWith("/")).forEach(path -> uses.put(path, Use.PROGRAM));
+        image.processes().stream().map(ProcessState::executable).filter(path -> path.startsWith("/"))
+                .forEach(path -> uses.put(path, Use.PROGRAM));
         for (Region region : image.regions()) {
             if (region.backing() == 0 && region.path().startsWith("/") && !region.path().equals(HUGE_PAGES)) {
                 if (!region.shared() || region.permissions().charAt(2) == 'x') {
                     uses.put(region.path(), Use.PROGRAM);
-                } else if (!region.writable() && !(" " + region.vmFlags() + " ").contains(" mw ")) { // else it is the job that writes to it
+                } else if (!region.writable() && !(" " + region.vmFlags() + " ").contains(" mw ")) {
+                    // else it is the job that writes to it
                     uses.putIfAbsent(region.path(), Use.SHARED);
                 }
             }
@@ -98,17 +101,20 @@ public final class IdentityReader {
                 }
             }
         }
-        read.keySet().stream().filter(path -> !written.contains(path) && !saved.contains(path)).forEach(path -> uses.putIfAbsent(path, Use.READ));
+        read.keySet().stream().filter(path -> !written.contains(path) && !saved.contains(path))
+                .forEach(path -> uses.putIfAbsent(path, Use.READ));
         return uses;
     }
 
     private FileIdentity identity(FoundFile file, Use use, String boot) {
         var stat = file.stat();
         KnownFiles.Known what = isOfTheStop(file, use) ? known.of(file, wanted(file, use), () -> hindrance(file))
-                : KnownFiles.unread(file, "its name led to another file when the checkpoint was taken");
+                : KnownFiles.unread(file, "its name referred to another file when the checkpoint was taken");
         ContentDigest digest = what.digest();
-        return new FileIdentity(file.path(), use, stat.size(), stat.modified(), what.sealed() ? stat.changed() : 0, what.bornNs(), stat.device(), stat.inode(), stat.mode() & 07777,
-                stat.uid(), stat.gid(), boot, file.writers().text(), file.own().text(), digest == null ? "" : digest.buildId(), digest == null ? null : digest.sha256(),
+        return new FileIdentity(file.path(), use, stat.size(), stat.modified(), what.sealed() ? stat.changed() : 0,
+                what.bornNs(), stat.device(), stat.inode(), stat.mode() & 07777,
+                stat.uid(), stat.gid(), boot, file.writers().text(), file.own().text(),
+                digest == null ? "" : digest.buildId(), digest == null ? null : digest.sha256(),
                 digest != null ? "" : what.undigested().isEmpty() ? "none was needed" : what.undigested());
     }
 
@@ -122,7 +128,10 @@ public final class IdentityReader {
         };
     }
 
-    /** Data of a service that changes while programs have it mapped (sssd, nscd), where the Filesystem Hierarchy Standard has such. */
+    /**
+     * Data of a service that changes while programs have it mapped (sssd, nscd), where the Filesystem Hierarchy
+     * Standard has such.
+     */
     private static boolean variable(FoundFile file) {
         boolean own = file.stat().uid() == User.id() && User.id() != 0;
         return !own && (file.path().startsWith("/var/") || file.path().startsWith("/run/"));
@@ -134,18 +143,20 @@ public final class IdentityReader {
             OpenFile open = read.get(file.path());
             return file.stat().inode() == open.inode() && file.stat().device() == open.device();
         }
-        return mappedInodes.getOrDefault(file.path(), file.stat().inode()) == file.stat().inode(); // the device is not told by maps as by stat(2): Btrfs, overlayfs
+        // the device is not told by maps as by stat(2): Btrfs, overlayfs
+        return mappedInodes.getOrDefault(file.path(), file.stat().inode()) == file.stat().inode();
     }
 
     /** Why it must not be opened: the job would feel it. */
     private String hindrance(FoundFile file) {
         for (InotifyWatch watch : image.watches()) {
             String directory = file.path().substring(0, Math.max(1, file.path().lastIndexOf('/')));
-            if ((watch.mask() & (IN_ACCESS | IN_CLOSE_NOWRITE | IN_OPEN)) != 0 && (watch.path().equals(file.path()) || watch.path().equals(directory))) {
+            if ((watch.mask() & (IN_ACCESS | IN_CLOSE_NOWRITE | IN_OPEN)) != 0
+                    && (watch.path().equals(file.path()) || watch.path().equals(directory))) {
                 return "the job watches whether it is read (inotify)";
             }
         }
-        return leases().contains(file.stat()) ? "somebody holds a lease on it (fcntl(2), F_SETLEASE)" : "";
+        return leases().contains(file.stat()) ? "another process holds a lease on it (fcntl(2), F_SETLEASE)" : "";
     }
 
     private FileLeases leases() {

@@ -1,5 +1,7 @@
 package org.udckpt.process.identity;
 
+import static org.udckpt.linux.LinuxConstants.O_NOATIME;
+
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -9,11 +11,10 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
 /**
- * What is known of files from one checkpoint to the next, so that each is read once: by device, inode, size and times, and only where a
- * later write would have changed these. One for an agent; for one thread at a time.
+ * What is known of files from one checkpoint to the next, so that each is read once: by device, inode, size and times,
+ * and only where a later write would have changed these. One for an agent; for one thread at a time.
  */
 public final class KnownFiles {
-    private static final int O_NOATIME = 01000000;
     /** No file system's times are coarser (FAT: two seconds). */
     private static final long GRAIN_NS = 3_000_000_000L;
 
@@ -30,12 +31,16 @@ public final class KnownFiles {
     private final Map<Key, Known> now = new HashMap<>();
     private long readBytes;
 
-    /** @param read whether its digest is wanted. @param hindrance why it must not be opened, or ""; asked before it is */
+    /**
+     * @param read whether its digest is wanted.
+     * @param hindrance why it must not be opened, or ""; asked before it is
+     */
     Known of(FoundFile file, boolean read, Supplier<String> hindrance) {
         Key key = Key.of(file.stat());
         Known known = now.getOrDefault(key, before.get(key));
         if (known == null || read && known.digest() == null && known.undigested().isEmpty()) {
-            known = read ? read(file, hindrance.get()) : new Known(Files.born(file.fd()), sealed(file.stat()), null, "");
+            known = read ? read(file, hindrance.get())
+                    : new Known(Files.born(file.fd()), sealed(file.stat()), null, "");
         }
         if (known.sealed() && !(read && known.digest() == null)) {
             now.put(key, known);
@@ -67,7 +72,8 @@ public final class KnownFiles {
             ContentDigest digest = ContentDigest.of(fd, file.path());
             readBytes += file.stat().size();
             boolean same = Key.of(Files.stat(fd)).equals(Key.of(file.stat()));
-            return same ? new Known(born, sealed, digest, "") : new Known(born, false, null, "it was written to while it was read");
+            return same ? new Known(born, sealed, digest, "")
+                    : new Known(born, false, null, "it was written to while it was read");
         } finally {
             Files.close(fd);
         }

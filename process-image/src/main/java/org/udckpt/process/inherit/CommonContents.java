@@ -11,7 +11,10 @@ import org.udckpt.process.model.Overlaps;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.StoredRange;
 
-/** What several processes of one tree have in common, as the image stores it: the same bytes at the same address, in mappings of one kind. */
+/**
+ * What several processes of one tree have in common, as the image stores it: the same bytes at the same address, in
+ * mappings of one kind.
+ */
 final class CommonContents {
     /** By pid; of each of the tree. */
     private final Map<Integer, ContentMap> common = new HashMap<>();
@@ -23,7 +26,9 @@ final class CommonContents {
         if (!blocks.isEmpty()) {
             blocks.add(StoredRange.ZEROS);
             find(tree.stream().map(pid -> contents(pid, regions.getOrDefault(pid, List.of()),
-                    stored.getOrDefault(pid, List.of()).stream().filter(range -> blocks.contains(range.block())).toList())).toList(), tree);
+                    stored.getOrDefault(pid, List.of()).stream().filter(range -> blocks.contains(range.block()))
+                            .toList()))
+                    .toList(), tree);
             tree.forEach(pid -> addSpans(regions.getOrDefault(pid, List.of()), common.get(pid)));
             join();
         }
@@ -70,7 +75,8 @@ final class CommonContents {
     /** Of what of this process can be inherited. */
     private static List<Content> contents(int pid, List<Region> regions, List<StoredRange> stored) {
         List<Region> sorted = regions.stream().sorted(Comparator.comparingLong(Region::start)).toList();
-        List<MappingKind> kinds = java.util.Arrays.asList(sorted.stream().map(MappingKind::of).toArray(MappingKind[]::new));
+        List<MappingKind> kinds =
+                java.util.Arrays.asList(sorted.stream().map(MappingKind::of).toArray(MappingKind[]::new));
         List<Content> contents = new ArrayList<>();
         int next = 0;
         for (StoredRange range : stored) {
@@ -80,7 +86,8 @@ final class CommonContents {
             for (int i = next; i < sorted.size() && sorted.get(i).start() < range.end(); i++) {
                 MappingKind kind = kinds.get(i);
                 if (kind != null) {
-                    contents.add(new Content(Math.max(range.start(), sorted.get(i).start()), Math.min(range.end(), sorted.get(i).end()), pid, range.block(),
+                    contents.add(new Content(Math.max(range.start(), sorted.get(i).start()),
+                            Math.min(range.end(), sorted.get(i).end()), pid, range.block(),
                             range.offset() - range.start(), kind));
                 }
             }
@@ -99,7 +106,8 @@ final class CommonContents {
 
     /** Spans of one kind that overlap or touch become one, as they do in a process that maps them. */
     private void join() {
-        spans.sort(Comparator.comparing((Span span) -> span.kind().path()).thenComparing(span -> span.kind().flags()).thenComparingLong(span -> span.kind().fileBias())
+        spans.sort(Comparator.comparing((Span span) -> span.kind().path()).thenComparing(span -> span.kind().flags())
+                .thenComparingLong(span -> span.kind().fileBias())
                 .thenComparingLong(Span::start));
         List<Span> joined = new ArrayList<>();
         for (Span span : spans) {
@@ -124,6 +132,8 @@ final class CommonContents {
 
     /** Where that content lies. */
     Span span(Content content) {
-        return spans.stream().filter(span -> span.kind().equals(content.kind()) && span.holds(content.start(), content.end())).findFirst().orElseThrow();
+        return spans.stream()
+                .filter(span -> span.kind().equals(content.kind()) && span.holds(content.start(), content.end()))
+                .findFirst().orElseThrow();
     }
 }

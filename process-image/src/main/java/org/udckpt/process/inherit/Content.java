@@ -14,10 +14,11 @@ public record Content(long start, long end, int pid, Object block, long bias, Ma
     }
 
     long[] range() {
-        return new long[] {start, end};
+        return new long[]{start, end};
     }
 
     Content cut(long from, long to) {
-        return from <= start && to >= end ? this : new Content(Math.max(from, start), Math.min(to, end), pid, block, bias, kind);
+        return from <= start && to >= end ? this
+                : new Content(Math.max(from, start), Math.min(to, end), pid, block, bias, kind);
     }
 }

@@ -38,9 +38,11 @@ final class ContentMap {
     /** At the end; joined with what it goes on. */
     void append(Content content) {
         Map.Entry<Long, Content> last = parts.lastEntry();
-        if (last != null && last.getValue().end() == content.start() && last.getValue().alike(content) && last.getValue().pid() == content.pid()) {
+        if (last != null && last.getValue().end() == content.start() && last.getValue().alike(content)
+                && last.getValue().pid() == content.pid()) {
             Content before = last.getValue();
-            parts.put(before.start(), new Content(before.start(), content.end(), before.pid(), before.block(), before.bias(), before.kind()));
+            parts.put(before.start(), new Content(before.start(), content.end(), before.pid(), before.block(),
+                    before.bias(), before.kind()));
         } else {
             parts.put(content.start(), content);
         }
@@ -48,7 +50,8 @@ final class ContentMap {
 
     /** Where nothing is yet. */
     void fill(Content content) {
-        for (Content free : pieces(content, AddressRanges.without(content.range(), ranges(over(content.start(), content.end()))))) {
+        for (Content free : pieces(content,
+                AddressRanges.without(content.range(), ranges(over(content.start(), content.end()))))) {
             parts.put(free.start(), free);
         }
     }

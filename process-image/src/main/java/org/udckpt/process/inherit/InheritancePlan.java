@@ -11,9 +11,10 @@ import org.udckpt.process.model.StoredRange;
 import org.udckpt.process.tree.TreeStep;
 
 /**
- * How processes come to share again what their image stores once: the one that forks has it in its memory, at its address, when it forks. What a process has changed
- * since its own fork it gets over that, when all its children are there. It is done for what two of them have in common; who made a process at first does not matter,
- * only who makes it now.
+ * How processes come to share again what their image stores once: the one that forks has it in its memory, at its
+ * address, when it forks. What a process has changed since its own fork it gets over that, when all its children are
+ * there. It is done for what two of them have in common; who made a process at first does not matter, only who makes it
+ * now.
  */
 public final class InheritancePlan {
     /** Nobody shares anything. */
@@ -37,7 +38,7 @@ public final class InheritancePlan {
     private final Map<Integer, CommonContents> trees = new HashMap<>();
     private final Map<Integer, ContentMap> wants = new HashMap<>();
     private final Map<Integer, State> states = new HashMap<>();
-    private final Map<Integer, Staging> stagings = new HashMap<>();
+    private final Map<Integer, ForkPreparation> stagings = new HashMap<>();
     private final Map<Integer, Inherited> inherited = new HashMap<>();
 
     private InheritancePlan() {}
@@ -79,7 +80,8 @@ public final class InheritancePlan {
 
     private void findCommon(Map<Integer, List<Region>> regions, StoredBy sources) {
         Map<Integer, List<Integer>> members = new HashMap<>();
-        regions.keySet().stream().sorted().filter(roots::containsKey).forEach(pid -> members.computeIfAbsent(roots.get(pid), _ -> new ArrayList<>()).add(pid));
+        regions.keySet().stream().sorted().filter(roots::containsKey)
+                .forEach(pid -> members.computeIfAbsent(roots.get(pid), _ -> new ArrayList<>()).add(pid));
         members.forEach((root, tree) -> {
             if (tree.size() > 1) {
                 Map<Integer, List<StoredRange>> stored = new HashMap<>();
@@ -97,7 +99,10 @@ public final class InheritancePlan {
         return tree == null ? new ContentMap() : tree.of(pid);
     }
 
-    /** What a process, and those below it, have in common with others; of two contents at one address that of the one that is made first. */
+    /**
+     * What a process, and those below it, have in common with others; of two contents at one address that of the one
+     * that is made first.
+     */
     private ContentMap wants(int pid) {
         ContentMap known = wants.get(pid);
         if (known == null) {
@@ -118,12 +123,13 @@ public final class InheritancePlan {
             stagings.put(fork.pid(), stage(fork, maker));
             states.put(fork.pid(), new State(maker.held.copy(), maker.mapped));
             for (Content wanted : wants(fork.pid()).all()) {
-                maker.held.same(wanted).stream().flatMap(part -> common(fork.maker()).same(part).stream()).forEach(maker.given::put);
+                maker.held.same(wanted).stream().flatMap(part -> common(fork.maker()).same(part).stream())
+                        .forEach(maker.given::put);
             }
         }
     }
 
-    private Staging stage(TreeStep.Fork fork, State maker) {
+    private ForkPreparation stage(TreeStep.Fork fork, State maker) {
         List<Integer> children = forks.get(fork.maker());
         List<ContentMap> others = new ArrayList<>(List.of(common(fork.maker())));
         children.subList(children.indexOf(fork.pid()) + 1, children.size()).forEach(later -> others.add(wants(later)));
@@ -132,13 +138,15 @@ public final class InheritancePlan {
         List<Content> contents = new ArrayList<>();
         for (Content wanted : wants(fork.pid()).all()) {
             for (Content part : maker.held.missing(wanted)) {
-                for (Content free : ContentMap.pieces(part, AddressRanges.without(part.range(), ContentMap.ranges(maker.given.over(part.start(), part.end()))))) {
-                    wantedByOthers(free, others).stream().filter(one -> mapped(one, fork, maker, spans)).forEach(contents::add);
+                for (Content free : ContentMap.pieces(part, AddressRanges.without(part.range(),
+                        ContentMap.ranges(maker.given.over(part.start(), part.end()))))) {
+                    wantedByOthers(free, others).stream().filter(one -> mapped(one, fork, maker, spans))
+                            .forEach(contents::add);
                 }
             }
         }
         contents.forEach(maker.held::put);
-        return contents.isEmpty() ? Staging.NOTHING : new Staging(there, spans, contents);
+        return contents.isEmpty() ? ForkPreparation.NOTHING : new ForkPreparation(there, spans, contents);
     }
 
     private static Collection<Content> wantedByOthers(Content content, List<ContentMap> others) {
@@ -177,10 +185,12 @@ public final class InheritancePlan {
             MappingKind kind = MappingKind.of(region);
             List<Content> right = common(pid).over(region.start(), region.end()).stream()
                     .flatMap(one -> state.held.same(one.cut(region.start(), region.end())).stream()).toList();
-            if (kind != null && !right.isEmpty() && state.mapped.stream().anyMatch(span -> span.kind().equals(kind) && span.holds(region.start(), region.end()))) {
+            if (kind != null && !right.isEmpty() && state.mapped.stream()
+                    .anyMatch(span -> span.kind().equals(kind) && span.holds(region.start(), region.end()))) {
                 there.add(region);
                 kept.addAll(right);
-                held.add(AddressRanges.both(ContentMap.ranges(state.held.over(region.start(), region.end())), new long[] {region.start(), region.end()}));
+                held.add(AddressRanges.both(ContentMap.ranges(state.held.over(region.start(), region.end())),
+                        new long[]{region.start(), region.end()}));
             }
         }
         kept.sort((a, b) -> Long.compare(a.start(), b.start()));
@@ -191,8 +201,8 @@ public final class InheritancePlan {
     }
 
     /** What the maker of a process gets before it forks this one: its number as in the steps. */
-    public Staging before(int pid) {
-        return stagings.getOrDefault(pid, Staging.NOTHING);
+    public ForkPreparation before(int pid) {
+        return stagings.getOrDefault(pid, ForkPreparation.NOTHING);
     }
 
     public Inherited of(int pid) {

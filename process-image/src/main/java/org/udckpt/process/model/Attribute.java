@@ -1,8 +1,9 @@
 package org.udckpt.process.model;
 
 /**
- * One thing that the kernel keeps for a process, a thread or a range of memory, where it is not as it is in a program that has just been started. docs/internals/attributes.md
- * lists them all; {@link AttributeKind} those that can be here.
+ * One thing that the kernel keeps for a process, a thread or a range of memory, where it is not as it is in a program
+ * that has just been started. docs/internals/attributes.md lists them all; {@link AttributeKind} those that can be
+ * here.
  *
  * @param tid 0: of the process and all its threads
  * @param name {@link AttributeKind#label}; one that this version does not know is refused at a restart

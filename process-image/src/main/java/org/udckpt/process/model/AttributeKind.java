@@ -6,7 +6,9 @@ public enum AttributeKind {
     DENY_WRITE_EXECUTE("mdwe", 1),
     /** PR_SET_MEMORY_MERGE: all memory is for KSM. */
     MEMORY_MERGE("memory-merge", 1),
-    /** PR_SET_THP_DISABLE with flags, as PR_GET_THP_DISABLE tells them: 3, none but where MADV_HUGEPAGE asks for them. */
+    /**
+     * PR_SET_THP_DISABLE with flags, as PR_GET_THP_DISABLE tells them: 3, none but where MADV_HUGEPAGE asks for them.
+     */
     HUGE_PAGES_DISABLED("thp-disable", 1),
     /** mlockall(2): MCL_FUTURE (2), with MCL_ONFAULT (4) or not. */
     LOCK_FUTURE("mlock-future", 1),
@@ -26,11 +28,20 @@ public enum AttributeKind {
     INDIRECT_BRANCH("speculative-indirect-branch", 1),
     /** set_mempolicy(2), mbind(2): the mode with its flags, then the nodes, a bit for each. */
     MEMORY_POLICY("memory-policy", 17),
-    /** Of a child that has ended and was not waited for ({@link Zombie}): its pid, and its real user where that is not root, as waitid(2) tells it. */
+    /**
+     * Of a child that has ended and was not waited for ({@link Zombie}): its pid, and its real user where that is not
+     * root, as waitid(2) tells it.
+     */
     ENDED_CHILD("ended-child-user", 2),
-    /** Of the job's first process: what getppid(2) tells it, and the job's orphans: the number of the shepherd, where that is not pid 1. */
+    /**
+     * Of the job's first process: what getppid(2) tells it, and the job's orphans: the number of the shepherd, where
+     * that is not pid 1.
+     */
     PARENT("parent", 1),
-    /** Of a process with a descriptor of a socket or a pipe: the object's id, and the user and group who have made it (fstat(2)), where those are not root. */
+    /**
+     * Of a process with a descriptor of a socket or a pipe: the object's id, and the user and group who have made it
+     * (fstat(2)), where those are not root.
+     */
     OBJECT_OWNER("object-owner", 3),
     /** Of a process with a descriptor of a unix socket: {@link PeerCredentials}. */
     PEER_CREDENTIALS("peer-credentials", PeerCredentials.MOST_VALUES),

@@ -3,8 +3,9 @@ package org.udckpt.process.model;
 import java.util.Arrays;
 
 /**
- * Options of a socket that decide whether it may be bound as it is, and were switched off since. In the list of a socket's options such a one is there twice: first as it
- * was when the socket was bound, and later, behind it, as it is now.
+ * Options of a socket that decide whether it may be bound as it is, and were switched off since. In the list of a
+ * socket's options such a one is there twice: first as it was when the socket was bound, and later, behind it, as it is
+ * now.
  */
 public final class BindOptions {
     public static final int IP_FREEBIND = 15, IP_TRANSPARENT = 19;
@@ -17,7 +18,7 @@ public final class BindOptions {
         if (at < options.length && options[at + 2] != 0) {
             return options;
         }
-        int[] more = Arrays.copyOf(new int[] {level, name, 1}, options.length + (at < options.length ? 3 : 6));
+        int[] more = Arrays.copyOf(new int[]{level, name, 1}, options.length + (at < options.length ? 3 : 6));
         System.arraycopy(options, 0, more, 3, options.length);
         if (at == options.length) {
             more[more.length - 3] = level;

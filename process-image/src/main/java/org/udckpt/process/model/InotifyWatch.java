@@ -3,7 +3,7 @@ package org.udckpt.process.model;
 /**
  * One watch (inotify(7)).
  *
- * @param inotify id of the {@link KernelObject.InotifyFd}
+ * @param inotify id of the {@code InotifyFd}
  * @param number the watch descriptor, by which the program knows it
  * @param mask of inotify_add_watch(2)
  */

@@ -1,8 +1,9 @@
 package org.udckpt.process.model;
 
 /**
- * A file on disk that belongs to the checkpoint: the job had it open for writing, or it is in a directory that the user named
- * ({@code --files}). Paths are absolute, without "." and "..", as the kernel spells them; times are nanoseconds since 1970.
+ * A file on disk that belongs to the checkpoint: the job had it open for writing, or it is in a directory that the user
+ * named ({@code --files}). Paths are absolute, without "." and "..", as the kernel spells them; times are nanoseconds
+ * since 1970.
  */
 public sealed interface JobFile {
     String path();
@@ -22,13 +23,16 @@ public sealed interface JobFile {
     }
 
     /**
-     * Contents are extents of the {@link MemorySource} of this id, which no {@link KernelObject} has but the {@link KernelObject.SharedMemory}
-     * of the same file, where it is mapped; what is in no extent is zero.
+     * Contents are extents of the {@link MemorySource} of this id, which no {@link KernelObject} has but the
+     * {@link SharedMemory} of the same file, where it is mapped; what is in no extent is zero.
      *
-     * @param changedNs st_ctime; with device and inode it tells whether the file is still the same; 0: it would not, since the file was mapped
+     * @param changedNs st_ctime; with device and inode it tells whether the file is still the same; 0: it would not,
+     *     since the file was mapped
      */
-    record RegularFile(long id, String path, long size, int mode, int uid, int gid, long modifiedNs, long device, long inode, long changedNs, Cut cut)
-            implements JobFile {}
+    record RegularFile(long id, String path, long size, int mode, int uid, int gid, long modifiedNs, long device,
+            long inode, long changedNs, Cut cut)
+            implements
+                JobFile {}
 
     /** Another name of {@code of}, which is the path of a {@link RegularFile}. */
     record HardLink(String path, String of) implements JobFile {}
@@ -41,7 +45,8 @@ public sealed interface JobFile {
     record LeftOut(String path, String reason) implements JobFile {}
 
     /**
-     * What the user named. {@code path} is a glob; whatever matches it and is not in the image was made after the checkpoint.
+     * What the user named. {@code path} is a glob; whatever matches it and is not in the image was made after the
+     * checkpoint.
      *
      * @param except true: what matches was not to be saved
      */

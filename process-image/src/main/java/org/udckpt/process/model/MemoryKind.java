@@ -1,6 +1,6 @@
 package org.udckpt.process.model;
 
-/** Where a {@link KernelObject.SharedMemory} object lives. */
+/** Where a {@link SharedMemory} object lives. */
 public enum MemoryKind {
     /** shared anonymous mmap (also of /dev/zero) */
     ANONYMOUS,

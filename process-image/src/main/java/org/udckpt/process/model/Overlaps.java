@@ -27,7 +27,8 @@ public final class Overlaps {
             }
         }
         // An end comes before a beginning at the same address, so that neighbouring ranges of one member stay two.
-        edges.sort((a, b) -> a.address != b.address ? Long.compareUnsigned(a.address, b.address) : Boolean.compare(a.begins, b.begins));
+        edges.sort((a, b) -> a.address != b.address ? Long.compareUnsigned(a.address, b.address)
+                : Boolean.compare(a.begins, b.begins));
         TreeSet<Integer> members = new TreeSet<>();
         long at = 0;
         for (Edge edge : edges) {

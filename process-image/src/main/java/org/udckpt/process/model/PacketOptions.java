@@ -1,33 +1,49 @@
 package org.udckpt.process.model;
 
-/** The options of {@link PacketSocket}s whose values are an int and are carried over: {level, name}, in the order in which they are set. */
+/**
+ * The options of {@link PacketSocket}s whose values are an int and are carried over: {level, name}, in the order in
+ * which they are set.
+ */
 public final class PacketOptions {
     public static final int SOL_UDP = 17, SOL_NETLINK = 270, UDP_CORK = 1, UDP_ENCAP = 100;
 
     /** udp(7), ip(7), ipv6(7), socket(7). All are set before the socket is bound. */
-    public static final int[][] UDP = SocketLevel.with(new int[][] {
-        {TcpOptions.SOL_IPV6, TcpOptions.IPV6_V6ONLY},
-        {TcpOptions.SOL_IPV6, 16 /* IPV6_UNICAST_HOPS */}, {TcpOptions.SOL_IPV6, 18 /* IPV6_MULTICAST_HOPS */}, {TcpOptions.SOL_IPV6, 19 /* IPV6_MULTICAST_LOOP */},
-        {TcpOptions.SOL_IPV6, 23 /* IPV6_MTU_DISCOVER */}, {TcpOptions.SOL_IPV6, 25 /* IPV6_RECVERR */}, {TcpOptions.SOL_IPV6, 49 /* IPV6_RECVPKTINFO */},
-        {TcpOptions.SOL_IPV6, 51 /* IPV6_RECVHOPLIMIT */}, {TcpOptions.SOL_IPV6, 62 /* IPV6_DONTFRAG */}, {TcpOptions.SOL_IPV6, 66 /* IPV6_RECVTCLASS */},
-        {TcpOptions.SOL_IPV6, 67 /* IPV6_TCLASS */},
-        {TcpOptions.SOL_IP, 1 /* IP_TOS */}, {TcpOptions.SOL_IP, 2 /* IP_TTL */}, {TcpOptions.SOL_IP, 8 /* IP_PKTINFO */}, {TcpOptions.SOL_IP, 10 /* IP_MTU_DISCOVER */},
-        {TcpOptions.SOL_IP, 11 /* IP_RECVERR */}, {TcpOptions.SOL_IP, 12 /* IP_RECVTTL */}, {TcpOptions.SOL_IP, 13 /* IP_RECVTOS */}, {TcpOptions.SOL_IP, 15 /* IP_FREEBIND */},
-        {TcpOptions.SOL_IP, 19 /* IP_TRANSPARENT */}, {TcpOptions.SOL_IP, 33 /* IP_MULTICAST_TTL */}, {TcpOptions.SOL_IP, 34 /* IP_MULTICAST_LOOP */},
-        {TcpOptions.SOL_IP, 49 /* IP_MULTICAST_ALL */},
-        {TcpOptions.SOL_SOCKET, TcpOptions.SO_REUSEADDR}, {TcpOptions.SOL_SOCKET, TcpOptions.SO_REUSEPORT}, {TcpOptions.SOL_SOCKET, 5 /* SO_DONTROUTE */},
-        {TcpOptions.SOL_SOCKET, 6 /* SO_BROADCAST */}, {TcpOptions.SOL_SOCKET, 11 /* SO_NO_CHECK */}, {TcpOptions.SOL_SOCKET, 12 /* SO_PRIORITY */},
-        {TcpOptions.SOL_SOCKET, 29 /* SO_TIMESTAMP */}, {TcpOptions.SOL_SOCKET, 35 /* SO_TIMESTAMPNS */}, {TcpOptions.SOL_SOCKET, 36 /* SO_MARK */},
-        {TcpOptions.SOL_SOCKET, 37 /* SO_TIMESTAMPING */}, {TcpOptions.SOL_SOCKET, 40 /* SO_RXQ_OVFL */}, {TcpOptions.SOL_SOCKET, 46 /* SO_BUSY_POLL */},
-        {TcpOptions.SOL_SOCKET, 60 /* SO_ZEROCOPY */},
-        {SOL_UDP, 101 /* UDP_NO_CHECK6_TX */}, {SOL_UDP, 102 /* UDP_NO_CHECK6_RX */}, {SOL_UDP, 103 /* UDP_SEGMENT */}, {SOL_UDP, 104 /* UDP_GRO */},
+    public static final int[][] UDP = SocketLevel.with(new int[][]{
+            {TcpOptions.SOL_IPV6, TcpOptions.IPV6_V6ONLY},
+            {TcpOptions.SOL_IPV6, 16 /* IPV6_UNICAST_HOPS */}, {TcpOptions.SOL_IPV6, 18 /* IPV6_MULTICAST_HOPS */},
+            {TcpOptions.SOL_IPV6, 19 /* IPV6_MULTICAST_LOOP */},
+            {TcpOptions.SOL_IPV6, 23 /* IPV6_MTU_DISCOVER */}, {TcpOptions.SOL_IPV6, 25 /* IPV6_RECVERR */},
+            {TcpOptions.SOL_IPV6, 49 /* IPV6_RECVPKTINFO */},
+            {TcpOptions.SOL_IPV6, 51 /* IPV6_RECVHOPLIMIT */}, {TcpOptions.SOL_IPV6, 62 /* IPV6_DONTFRAG */},
+            {TcpOptions.SOL_IPV6, 66 /* IPV6_RECVTCLASS */},
+            {TcpOptions.SOL_IPV6, 67 /* IPV6_TCLASS */},
+            {TcpOptions.SOL_IP, 1 /* IP_TOS */}, {TcpOptions.SOL_IP, 2 /* IP_TTL */},
+            {TcpOptions.SOL_IP, 8 /* IP_PKTINFO */}, {TcpOptions.SOL_IP, 10 /* IP_MTU_DISCOVER */},
+            {TcpOptions.SOL_IP, 11 /* IP_RECVERR */}, {TcpOptions.SOL_IP, 12 /* IP_RECVTTL */},
+            {TcpOptions.SOL_IP, 13 /* IP_RECVTOS */}, {TcpOptions.SOL_IP, 15 /* IP_FREEBIND */},
+            {TcpOptions.SOL_IP, 19 /* IP_TRANSPARENT */}, {TcpOptions.SOL_IP, 33 /* IP_MULTICAST_TTL */},
+            {TcpOptions.SOL_IP, 34 /* IP_MULTICAST_LOOP */},
+            {TcpOptions.SOL_IP, 49 /* IP_MULTICAST_ALL */},
+            {TcpOptions.SOL_SOCKET, TcpOptions.SO_REUSEADDR}, {TcpOptions.SOL_SOCKET, TcpOptions.SO_REUSEPORT},
+            {TcpOptions.SOL_SOCKET, 5 /* SO_DONTROUTE */},
+            {TcpOptions.SOL_SOCKET, 6 /* SO_BROADCAST */}, {TcpOptions.SOL_SOCKET, 11 /* SO_NO_CHECK */},
+            {TcpOptions.SOL_SOCKET, 12 /* SO_PRIORITY */},
+            {TcpOptions.SOL_SOCKET, 29 /* SO_TIMESTAMP */}, {TcpOptions.SOL_SOCKET, 35 /* SO_TIMESTAMPNS */},
+            {TcpOptions.SOL_SOCKET, 36 /* SO_MARK */},
+            {TcpOptions.SOL_SOCKET, 37 /* SO_TIMESTAMPING */}, {TcpOptions.SOL_SOCKET, 40 /* SO_RXQ_OVFL */},
+            {TcpOptions.SOL_SOCKET, 46 /* SO_BUSY_POLL */},
+            {TcpOptions.SOL_SOCKET, 60 /* SO_ZEROCOPY */},
+            {SOL_UDP, 101 /* UDP_NO_CHECK6_TX */}, {SOL_UDP, 102 /* UDP_NO_CHECK6_RX */},
+            {SOL_UDP, 103 /* UDP_SEGMENT */}, {SOL_UDP, 104 /* UDP_GRO */},
     });
 
     /** netlink(7), socket(7). */
-    public static final int[][] NETLINK = SocketLevel.with(new int[][] {
-        {SOL_NETLINK, 3 /* NETLINK_PKTINFO */}, {SOL_NETLINK, 4 /* NETLINK_BROADCAST_ERROR */}, {SOL_NETLINK, 5 /* NETLINK_NO_ENOBUFS */},
-        {SOL_NETLINK, 10 /* NETLINK_CAP_ACK */}, {SOL_NETLINK, 11 /* NETLINK_EXT_ACK */}, {SOL_NETLINK, 12 /* NETLINK_GET_STRICT_CHK */},
-        {TcpOptions.SOL_SOCKET, 16 /* SO_PASSCRED */}, {TcpOptions.SOL_SOCKET, 29 /* SO_TIMESTAMP */},
+    public static final int[][] NETLINK = SocketLevel.with(new int[][]{
+            {SOL_NETLINK, 3 /* NETLINK_PKTINFO */}, {SOL_NETLINK, 4 /* NETLINK_BROADCAST_ERROR */},
+            {SOL_NETLINK, 5 /* NETLINK_NO_ENOBUFS */},
+            {SOL_NETLINK, 10 /* NETLINK_CAP_ACK */}, {SOL_NETLINK, 11 /* NETLINK_EXT_ACK */},
+            {SOL_NETLINK, 12 /* NETLINK_GET_STRICT_CHK */},
+            {TcpOptions.SOL_SOCKET, 16 /* SO_PASSCRED */}, {TcpOptions.SOL_SOCKET, 29 /* SO_TIMESTAMP */},
     }, 34 /* SO_PASSSEC */);
 
     private PacketOptions() {}

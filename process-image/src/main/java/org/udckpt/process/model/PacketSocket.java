@@ -3,15 +3,18 @@ package org.udckpt.process.model;
 import java.util.Arrays;
 
 /**
- * A socket without connections: each message stands for itself. Ids are shared with {@link KernelObject}s; a {@link Descriptor} names it by
- * its id. {@code flags} are those of open(2) (F_GETFL).
+ * A socket without connections: each message stands for itself. Ids are shared with {@link KernelObject}s; a
+ * {@link Descriptor} names it by its id. {@code flags} are those of open(2) (F_GETFL).
  */
 public sealed interface PacketSocket {
     long id();
 
     int flags();
 
-    /** Those that are not what a new socket has, three numbers each: level, name, value (setsockopt(2)); {@link BindOptions}. */
+    /**
+     * Those that are not what a new socket has, three numbers each: level, name, value (setsockopt(2));
+     * {@link BindOptions}.
+     */
     int[] options();
 
     /** SO_RCVTIMEO in microseconds, 0: none. */
@@ -37,8 +40,10 @@ public sealed interface PacketSocket {
      * @param senders of the datagrams, an address each, joined
      * @param device SO_BINDTODEVICE, or empty
      */
-    record UdpSocket(long id, int flags, int domain, byte[] local, byte[] remote, byte[] queued, int[] lengths, byte[] senders, int[] options,
-            long receiveTimeoutUs, long sendTimeoutUs, int sendBuffer, int receiveBuffer, String device) implements PacketSocket {
+    record UdpSocket(long id, int flags, int domain, byte[] local, byte[] remote, byte[] queued, int[] lengths,
+            byte[] senders, int[] options,
+            long receiveTimeoutUs, long sendTimeoutUs, int sendBuffer, int receiveBuffer,
+            String device) implements PacketSocket {
         /** Of one address. */
         public static int addressBytes(int domain) {
             return domain == 2 ? 16 : 28;
@@ -46,7 +51,8 @@ public sealed interface PacketSocket {
 
         /** Whether the two, or it is the same, are bound to one address with SO_REUSEPORT. */
         public boolean sharesPort(UdpSocket other) {
-            return domain == other.domain && Arrays.equals(local, other.local) && device.equals(other.device) && reusesPort() && other.reusesPort();
+            return domain == other.domain && Arrays.equals(local, other.local) && device.equals(other.device)
+                    && reusesPort() && other.reusesPort();
         }
 
         private boolean reusesPort() {
@@ -67,6 +73,7 @@ public sealed interface PacketSocket {
      * @param port nl_pid of its address; 0: not bound
      * @param groups multicast groups in which it is
      */
-    record NetlinkSocket(long id, int flags, int type, int protocol, int port, int[] groups, int[] options, long receiveTimeoutUs, long sendTimeoutUs,
+    record NetlinkSocket(long id, int flags, int type, int protocol, int port, int[] groups, int[] options,
+            long receiveTimeoutUs, long sendTimeoutUs,
             int sendBuffer, int receiveBuffer) implements PacketSocket {}
 }

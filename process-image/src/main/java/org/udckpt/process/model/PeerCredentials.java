@@ -5,7 +5,8 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * What a unix socket says of who made its peer (SO_PEERCRED and SO_PEERGROUPS of unix(7)): {@link AttributeKind#PEER_CREDENTIALS}.
+ * What a unix socket says of who made its peer (SO_PEERCRED and SO_PEERGROUPS of unix(7)):
+ * {@link AttributeKind#PEER_CREDENTIALS}.
  *
  * @param object the socket
  * @param pid in the job's namespace, whether that process is still there or not
@@ -20,16 +21,19 @@ public record PeerCredentials(long object, int pid, int uid, int gid, int[] grou
     /** Of an attribute that has been checked. */
     public static PeerCredentials of(Attribute attribute) {
         long[] values = attribute.values();
-        return new PeerCredentials(values[0], (int) values[1], (int) values[2], (int) values[3], Arrays.stream(values).skip(FIXED).mapToInt(one -> (int) one).toArray());
+        return new PeerCredentials(values[0], (int) values[1], (int) values[2], (int) values[3],
+                Arrays.stream(values).skip(FIXED).mapToInt(one -> (int) one).toArray());
     }
 
     /** Of an {@link Attribute}; users and groups without a sign. */
     public long[] values() {
-        return LongStream.concat(LongStream.of(object, pid, Integer.toUnsignedLong(uid), Integer.toUnsignedLong(gid)), IntStream.of(groups).mapToLong(Integer::toUnsignedLong)).toArray();
+        return LongStream.concat(LongStream.of(object, pid, Integer.toUnsignedLong(uid), Integer.toUnsignedLong(gid)),
+                IntStream.of(groups).mapToLong(Integer::toUnsignedLong)).toArray();
     }
 
     /** Whether an attribute of this kind can have these values. */
     public static boolean possible(long[] values) {
-        return values.length >= FIXED && values[1] >= 1 && values[1] <= Integer.MAX_VALUE && Arrays.stream(values).skip(2).allMatch(one -> one >= 0 && one < 0xffff_ffffL);
+        return values.length >= FIXED && values[1] >= 1 && values[1] <= Integer.MAX_VALUE
+                && Arrays.stream(values).skip(2).allMatch(one -> one >= 0 && one < 0xffff_ffffL);
     }
 }

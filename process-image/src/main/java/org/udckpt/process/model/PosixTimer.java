@@ -8,8 +8,12 @@ package org.udckpt.process.model;
  * @param value sigev_value
  * @param expiresNs time until it expires, 0: not armed
  */
-public record PosixTimer(int pid, int timer, int clock, int notification, int signal, int notifyThread, long value, long expiresNs, long intervalNs) {
-    /** CLOCK_THREAD_CPUTIME_ID, as the caller has it or (kernel/time/posix-cpu-timers.c, THREAD_CLOCK) as the kernel shows it: of the thread that made it. */
+public record PosixTimer(int pid, int timer, int clock, int notification, int signal, int notifyThread, long value,
+        long expiresNs, long intervalNs) {
+    /**
+     * CLOCK_THREAD_CPUTIME_ID, as the caller has it or (kernel/time/posix-cpu-timers.c, THREAD_CLOCK) as the kernel
+     * shows it: of the thread that made it.
+     */
     public static boolean ofThread(int clock) {
         return clock == 3 || clock == -2;
     }

@@ -3,7 +3,8 @@ package org.udckpt.process.model;
 /**
  * One process. Pids, groups and sessions are numbers of the process's own pid namespace.
  *
- * @param parentPid pid of the parent when it is in the image, else 0 (a rank: its parent is the shepherd) or {@link #ADOPTED}
+ * @param parentPid pid of the parent when it is in the image, else 0 (a rank: its parent is the shepherd) or
+ *     {@link #ADOPTED}
  * @param rank of the root whose tree this process belongs to
  * @param executable path of /proc/PID/exe
  * @param name of the process (comm of its main thread)
@@ -25,18 +26,24 @@ package org.udckpt.process.model;
  * @param vectorPermissions arch_prctl(2), ARCH_GET_XCOMP_PERM: bit 18 is AMX
  * @param oomAdjustment /proc/PID/oom_score_adj
  */
-public record ProcessState(int pid, int parentPid, int processGroup, int session, int rank, String executable, String workingDirectory,
-        int umask, String name, byte[] auxv, long[] memoryMap, byte[] signalActions, byte[] pendingSignals, long[] intervalTimers,
-        long[] limits, int personality, int parentDeathSignal, boolean dumpable, boolean childSubreaper, boolean noNewPrivileges,
-        int[] ownedDescriptors, long[] ownedRanges, boolean jobStopped, long timerSlackNs, boolean hugePagesDisabled, String vdsoBuild, int barriers,
+public record ProcessState(int pid, int parentPid, int processGroup, int session, int rank, String executable,
+        String workingDirectory,
+        int umask, String name, byte[] auxv, long[] memoryMap, byte[] signalActions, byte[] pendingSignals,
+        long[] intervalTimers,
+        long[] limits, int personality, int parentDeathSignal, boolean dumpable, boolean childSubreaper,
+        boolean noNewPrivileges,
+        int[] ownedDescriptors, long[] ownedRanges, boolean jobStopped, long timerSlackNs, boolean hugePagesDisabled,
+        String vdsoBuild, int barriers,
         long vectorPermissions, int oomAdjustment) {
     /** As parent: it has ended, and the shepherd, which reaps its orphans, is the parent now. */
     public static final int ADOPTED = -1;
 
     /** The same process, whose program and working directory are elsewhere. */
     public ProcessState at(String otherExecutable, String otherDirectory) {
-        return new ProcessState(pid, parentPid, processGroup, session, rank, otherExecutable, otherDirectory, umask, name, auxv, memoryMap, signalActions, pendingSignals,
-                intervalTimers, limits, personality, parentDeathSignal, dumpable, childSubreaper, noNewPrivileges, ownedDescriptors, ownedRanges, jobStopped, timerSlackNs,
+        return new ProcessState(pid, parentPid, processGroup, session, rank, otherExecutable, otherDirectory, umask,
+                name, auxv, memoryMap, signalActions, pendingSignals,
+                intervalTimers, limits, personality, parentDeathSignal, dumpable, childSubreaper, noNewPrivileges,
+                ownedDescriptors, ownedRanges, jobStopped, timerSlackNs,
                 hugePagesDisabled, vdsoBuild, barriers, vectorPermissions, oomAdjustment);
     }
 }

@@ -6,10 +6,11 @@ package org.udckpt.process.model;
  * @param permissions "rwxp" or "rwxs"
  * @param path file path, "[heap]", "[stack]", "[vdso]", ..., or "" for anonymous memory; without " (deleted)"
  * @param vmFlags two-letter flags of smaps' VmFlags ("rd wr mr mw me ac hg"); "" for the kernel's own pages
- * @param backing id of the {@link KernelObject.SharedMemory} that holds the mapped object's contents, or 0: private memory (contents in
- *     the process's own extents) over a file that is expected to exist on restart, or over nothing
+ * @param backing id of the {@link SharedMemory} that holds the mapped object's contents, or 0: private memory (contents
+ *     in the process's own extents) over a file that is expected to exist on restart, or over nothing
  */
-public record Region(int pid, long start, long end, String permissions, long fileOffset, String path, String vmFlags, long backing) {
+public record Region(int pid, long start, long end, String permissions, long fileOffset, String path, String vmFlags,
+        long backing) {
     public boolean shared() {
         return permissions.charAt(3) == 's';
     }
@@ -24,8 +25,9 @@ public record Region(int pid, long start, long end, String permissions, long fil
     }
 
     /**
-     * Empty in children, and whenever the kernel wants the memory (MAP_DROPPABLE): the vDSO's getrandom knows by it that its state is somebody else's too. A restart is
-     * that to it: such memory comes back empty, and is not in the image.
+     * Empty in children, and whenever the kernel wants the memory (MAP_DROPPABLE): the vDSO's getrandom knows by it
+     * that its state is somebody else's too. A restart is that to it: such memory comes back empty, and is not in the
+     * image.
      */
     public boolean droppable() {
         return (" " + vmFlags + " ").contains(" dp ");

@@ -4,17 +4,17 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * A source that can write its bytes to files by itself, with one or more writers, so that they need not be copied to the agent.
- * Each writer is for one thread at a time.
+ * A source that can write its bytes to files by itself, with one or more writers, so that they need not be copied to
+ * the agent. Each writer is for one thread at a time.
  */
 public interface SelfWriting extends MemorySource {
     /**
      * Gives it the files that it will be told to append to.
      *
-     * @param files      descriptors of files, which are opened once more by them: by their names they may be others by now
-     * @param direct     open them with O_DIRECT
+     * @param files descriptors of files, which are opened once more by them: by their names they may be others by now
+     * @param direct open them with O_DIRECT
      * @param background it is to take only what nobody else wants
-     * @param writers    how many there are to be
+     * @param writers how many there are to be
      * @return null, or why it cannot: then {@link #read} is the way
      */
     String ready(List<Integer> files, boolean direct, boolean background, int writers);
@@ -36,5 +36,5 @@ public interface SelfWriting extends MemorySource {
      * @return XXH3 (64 bits) of the bytes; 0 where a tag is asked for; nothing of use where nothing was appended
      * @throws org.udckpt.linux.LinuxError what the file system said
      */
-    long append(int writer, long[] runs, int count, AppendOrder order);
+    long append(int writer, long[] runs, int count, SelfWriteOrder order);
 }

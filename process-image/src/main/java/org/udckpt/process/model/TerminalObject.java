@@ -1,6 +1,8 @@
 package org.udckpt.process.model;
 
-/** Pseudo-terminals (pty(7)). Ids are shared with {@link KernelObject}s; a {@link Descriptor} names an end by its id. */
+/**
+ * Pseudo-terminals (pty(7)). Ids are shared with {@link KernelObject}s; a {@link Descriptor} names an end by its id.
+ */
 public sealed interface TerminalObject {
     long id();
 
@@ -18,7 +20,8 @@ public sealed interface TerminalObject {
      * @param output bytes that were written to the slave, processed, and not read from the master yet
      * @param input bytes that were written to the master, processed, and not read from the slave yet
      */
-    record Terminal(long id, int number, byte[] modes, byte[] window, boolean locked, boolean packets, boolean closed, int session, int foreground,
+    record Terminal(long id, int number, byte[] modes, byte[] window, boolean locked, boolean packets, boolean closed,
+            int session, int foreground,
             byte[] output, byte[] input) implements TerminalObject {}
 
     /**

@@ -16,13 +16,18 @@ package org.udckpt.process.model;
  * @param affinity mask of sched_getaffinity(2), where it is not the one that the launcher gave all; else empty
  * @param ioPriority ioprio_get(2), 0: it follows the nice value
  */
-public record ThreadState(int pid, int tid, byte[] registers, byte[] xstate, long signalMask, byte[] pendingSignals, long robustList,
-        long robustListLength, long clearChildTid, long altStackPointer, int altStackFlags, long altStackSize, long rseqAddress,
-        int rseqSize, int rseqSignature, int rseqFlags, String name, int policy, int priority, int nice, byte[] affinity,
+public record ThreadState(int pid, int tid, byte[] registers, byte[] xstate, long signalMask, byte[] pendingSignals,
+        long robustList,
+        long robustListLength, long clearChildTid, long altStackPointer, int altStackFlags, long altStackSize,
+        long rseqAddress,
+        int rseqSize, int rseqSignature, int rseqFlags, String name, int policy, int priority, int nice,
+        byte[] affinity,
         int ioPriority) {
     /** The same thread with other vector state. */
     public ThreadState withXstate(byte[] other) {
-        return new ThreadState(pid, tid, registers, other, signalMask, pendingSignals, robustList, robustListLength, clearChildTid, altStackPointer,
-                altStackFlags, altStackSize, rseqAddress, rseqSize, rseqSignature, rseqFlags, name, policy, priority, nice, affinity, ioPriority);
+        return new ThreadState(pid, tid, registers, other, signalMask, pendingSignals, robustList, robustListLength,
+                clearChildTid, altStackPointer,
+                altStackFlags, altStackSize, rseqAddress, rseqSize, rseqSignature, rseqFlags, name, policy, priority,
+                nice, affinity, ioPriority);
     }
 }

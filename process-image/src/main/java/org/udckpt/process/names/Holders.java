@@ -29,17 +29,21 @@ public final class Holders {
         return now;
     }
 
-    /** Who has one of these sockets (of /proc/net or sock_diag(7)): {@code process 12 (name)}; else {@code somebody}. */
+    /**
+     * Who has one of these sockets (of /proc/net or sock_diag(7)): {@code process 12 (name)}; else {@code somebody}.
+     */
     public static String ofSockets(List<Long> inodes) {
         List<String> links = inodes.stream().map(inode -> "socket:[" + inode + "]").toList();
-        String found = process(pid -> Arrays.stream(Proc.descriptors(pid)).anyMatch(fd -> links.contains(Files.readLink("/proc/" + pid + "/fd/" + fd))));
-        return found == null ? "a process that this user does not see" : found;
+        String found = process(pid -> Arrays.stream(Proc.descriptors(pid))
+                .anyMatch(fd -> links.contains(Files.readLink("/proc/" + pid + "/fd/" + fd))));
+        return found == null ? "a process that is not visible to this user" : found;
     }
 
     /** Who is bound to an abstract name; null: nobody. */
     static String ofAbstractName(byte[] name) {
         try (UnixDiag sockets = new UnixDiag()) {
-            List<Long> inodes = sockets.all().stream().filter(one -> Arrays.equals(one.name(), name)).map(one -> Integer.toUnsignedLong(one.inode())).toList();
+            List<Long> inodes = sockets.all().stream().filter(one -> Arrays.equals(one.name(), name))
+                    .map(one -> Integer.toUnsignedLong(one.inode())).toList();
             return inodes.isEmpty() ? null : ofSockets(inodes);
         }
     }
@@ -47,7 +51,8 @@ public final class Holders {
     /** Who is bound to a socket's file. */
     static String ofSocketFile(Files.Stat file) {
         try (UnixDiag sockets = new UnixDiag()) {
-            return ofSockets(sockets.all().stream().filter(one -> one.isAt(file)).map(one -> Integer.toUnsignedLong(one.inode())).toList());
+            return ofSockets(sockets.all().stream().filter(one -> one.isAt(file))
+                    .map(one -> Integer.toUnsignedLong(one.inode())).toList());
         }
     }
 
@@ -65,7 +70,8 @@ public final class Holders {
         try {
             return uses.test(pid);
         } catch (LinuxError gone) {
-            if (gone.errno() != LinuxError.ENOENT && gone.errno() != LinuxError.ESRCH && gone.errno() != LinuxError.EACCES && gone.errno() != LinuxError.EPERM) {
+            if (gone.errno() != LinuxError.ENOENT && gone.errno() != LinuxError.ESRCH
+                    && gone.errno() != LinuxError.EACCES && gone.errno() != LinuxError.EPERM) {
                 throw gone;
             }
             return false;

@@ -1,6 +1,9 @@
 package org.udckpt.process.names;
 
-/** A name that the job had cannot be made again. The message says what stands in the way, whose it is, and the way out; nothing of it was touched. */
+/**
+ * A name that the job had cannot be made again. The message says what stands in the way, whose it is, and the way out;
+ * nothing of it was touched.
+ */
 public final class NameRefused extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -13,7 +13,9 @@ import org.udckpt.linux.User;
 public record NewName(Kind kind, String path, int mode, int uid, int gid) {
     /** What it is the name of. */
     public enum Kind {
-        SHARED_MEMORY(Files.Stat.REGULAR, "shared memory"), FIFO(Files.Stat.FIFO, "FIFO"), SOCKET(Files.Stat.SOCKET, "unix socket");
+        SHARED_MEMORY(Files.Stat.REGULAR, "shared memory"),
+        FIFO(Files.Stat.FIFO, "FIFO"),
+        SOCKET(Files.Stat.SOCKET, "unix socket");
 
         final int type;
         final String words;

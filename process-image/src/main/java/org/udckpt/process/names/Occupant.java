@@ -2,6 +2,8 @@ package org.udckpt.process.names;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.udckpt.linux.LinuxConstants.AF_UNIX;
+import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -13,11 +15,11 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 
 /**
- * What stands where a name is to be made. What the job's former life has left may make room: it has the job's owner and type, no other name, and nobody
- * uses it. All else stays as it is.
+ * What stands where a name is to be made. What the job's former incarnation has left may make room: it has the job's
+ * owner and type, no other name, and nobody uses it. All else stays as it is.
  */
 final class Occupant {
-    private static final int AF_UNIX = 1, SOCK_DGRAM = 2, ECONNREFUSED = 111;
+    private static final int ECONNREFUSED = 111;
 
     private Occupant() {}
 
@@ -28,10 +30,11 @@ final class Occupant {
             return null;
         }
         if (now.type() != wanted.kind().type) {
-            throw anothers(wanted, "where there is " + now.kind() + " of user " + now.uid() + " now");
+            throw anothers(wanted, "but there is " + now.kind() + " of user " + now.uid() + " now");
         }
         if (now.uid() != wanted.owner() && now.uid() != User.id()) {
-            throw anothers(wanted, "where there is another one now, which belongs to user " + now.uid() + " and not to user " + wanted.owner());
+            throw anothers(wanted, "but another file with this name exists now, which belongs to user " + now.uid()
+                    + " and not to user " + wanted.owner());
         }
         if (now.links() != 1) {
             throw anothers(wanted, "which has " + now.links() + " names now (hard links)");
@@ -44,14 +47,17 @@ final class Occupant {
             });
         }
         if (holder != null) {
-            throw new NameRefused(NameRefused.Reason.IN_USE, wanted.shown() + ", which the job had, is in use by " + holder
-                    + ", perhaps because the job, or a copy of it, still runs: end that first, or restart with --map-path OLD=NEW for its directory");
+            throw new NameRefused(NameRefused.Reason.IN_USE,
+                    wanted.shown() + ", which the job had, is in use by " + holder
+                            + ", perhaps because the job, or a copy of it, still runs: end it first, or restart with "
+                            + "--map-path OLD=NEW for its directory");
         }
         return now;
     }
 
     private static NameRefused anothers(NewName wanted, String what) {
-        return new NameRefused(NameRefused.Reason.ANOTHERS, "the job had " + wanted.shown() + ", " + what + "; nothing was changed: look at it and remove it, or restart with --map-path OLD=NEW for its"
+        return new NameRefused(NameRefused.Reason.ANOTHERS, "the job had " + wanted.shown() + ", " + what
+                + "; nothing was changed: check it and remove it, or restart with --map-path OLD=NEW for its"
                 + " directory");
     }
 
@@ -64,8 +70,8 @@ final class Occupant {
     }
 
     /**
-     * Whether a socket is bound to that file, in any network namespace. A datagram socket asks: at a stream's file it only hears that it is of the wrong
-     * type, so that no server sees a connection.
+     * Whether a socket is bound to that file, in any network namespace. A datagram socket asks: at a stream's file it
+     * only hears that it is of the wrong type, so that no server sees a connection.
      */
     private static boolean answers(Folder folder, String name) {
         long file = folder.tryOpenFile(name, Syscall.O_PATH);

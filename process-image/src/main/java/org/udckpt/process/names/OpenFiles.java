@@ -8,8 +8,9 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.Proc;
 
 /**
- * Which files with a name are open or mapped shared in any process that this user sees, as /proc shows it when it is first asked: one walk through all
- * processes, however many names are looked for. A file system is asked only about a file that has the name in question.
+ * Which files with a name are open or mapped shared in any process that this user sees, as /proc shows it when it is
+ * first asked: one walk through all processes, however many names are looked for. A file system is asked only about a
+ * file that has the name in question.
  */
 public final class OpenFiles {
     private static final int ACCESS = 3, MAPPED = -1;
@@ -23,13 +24,15 @@ public final class OpenFiles {
     private record Use(int pid, String path, int descriptor, long inode, boolean writable) {
         boolean isOf(Files.Stat file) {
             Files.Stat now = Files.tryStat(path);
-            // What is mapped may have lost the name by which it could be looked at. Its number alone is not what stat(2) says on every file system.
+            // What is mapped may have lost the name by which it could be looked at. Its number alone is not what
+            // stat(2) says on every file system.
             return now == null ? descriptor == MAPPED && inode == file.inode() : now.isSame(file);
         }
 
         boolean writes() {
             return descriptor == MAPPED ? writable
-                    : (Integer.parseInt(Proc.field(Proc.whole("/proc/" + pid + "/fdinfo/" + descriptor), "flags:"), 8) & ACCESS) != 0;
+                    : (Integer.parseInt(Proc.field(Proc.whole("/proc/" + pid + "/fdinfo/" + descriptor), "flags:"), 8)
+                            & ACCESS) != 0;
         }
     }
 
@@ -46,14 +49,18 @@ public final class OpenFiles {
         return null;
     }
 
-    /** The number of a process, not this one, that has this file open or mapped shared; 0: there is none that this user sees. */
+    /**
+     * The number of a process, not this one, that has this file open or mapped shared; 0: there is none that this user
+     * sees.
+     */
     public int user(String name, Files.Stat file) {
-        return uses(name).stream().filter(use -> use.pid != OWN && use.isOf(file)).mapToInt(Use::pid).findFirst().orElse(0);
+        return uses(name).stream().filter(use -> use.pid != OWN && use.isOf(file)).mapToInt(Use::pid).findFirst()
+                .orElse(0);
     }
 
     /**
-     * Who has this file open for writing, or mapped shared and writable; null: nobody but this process. Processes in other network namespaces count as those
-     * of other hosts, of which nothing is known either.
+     * Who has this file open for writing, or mapped shared and writable; null: nobody but this process. Processes in
+     * other network namespaces count as those of other hosts, of which nothing is known either.
      */
     public String writer(String name, Files.Stat file) {
         for (Use use : uses(name)) {
@@ -89,12 +96,14 @@ public final class OpenFiles {
                 add(link, new Use(pid, path, fd, 0, false));
             }
         }
-        for (String line : Proc.text("/proc/" + pid + "/maps").split("\n")) { // address, permissions, offset, device, inode, path
+        for (String line : Proc.text("/proc/" + pid + "/maps").split("\n")) {
+            // address, permissions, offset, device, inode, path
             int path = line.indexOf(" /");
             if (path > 0 && line.charAt(line.indexOf(' ') + 4) == 's') {
                 String[] words = line.substring(0, path).strip().split("\\s+");
                 String through = "/proc/" + pid + "/root" + line.substring(path + 1);
-                add(line.substring(path + 1), new Use(pid, through, MAPPED, Long.parseLong(words[4]), words[1].charAt(1) == 'w'));
+                add(line.substring(path + 1),
+                        new Use(pid, through, MAPPED, Long.parseLong(words[4]), words[1].charAt(1) == 'w'));
             }
         }
         return false;

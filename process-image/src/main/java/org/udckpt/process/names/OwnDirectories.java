@@ -12,8 +12,8 @@ import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.JobName;
 
 /**
- * The directories of a job's names. One that has gone, as all in /tmp have after a reboot, is made again with the owner and mode that it had, if it was
- * the job's own; one that was somebody else's is his to make.
+ * The directories of a job's names. One that has gone, as all in /tmp have after a reboot, is made again with the owner
+ * and mode that it had, if it was the job's own; one that was somebody else's is his to make.
  */
 public final class OwnDirectories {
     private static final int FACCESSAT = 269, WRITE_AND_SEARCH = 3, OWNERS = 0700;
@@ -58,7 +58,10 @@ public final class OwnDirectories {
         }
     }
 
-    /** Gives a directory that was just made the owner and mode that it had, but for its owner, who has to fill it yet; where the image does not tell, it is for its owner only. */
+    /**
+     * Gives a directory that was just made the owner and mode that it had, but for its owner, who has to fill it yet;
+     * where the image does not tell, it is for its owner only.
+     */
     public void describe(Folder folder) {
         set(folder, OWNERS);
     }
@@ -72,7 +75,8 @@ public final class OwnDirectories {
         JobName.Directory as = known.get(folder.path());
         if (as != null) {
             boolean root = User.id() == 0;
-            Folder.attributes(folder.descriptor(), folder.path(), root ? as.uid() : -1, root ? as.gid() : -1, as.mode() | more, 0);
+            Files.attributes(folder.descriptor(), folder.path(), root ? as.uid() : -1, root ? as.gid() : -1,
+                    as.mode() | more, 0);
         }
     }
 
@@ -82,8 +86,9 @@ public final class OwnDirectories {
         if (there == null) {
             requireOwn(path, what);
             try (Folder above = check(root, parent(path), what)) {
-                if (above != null && Syscall.call(FACCESSAT, above.descriptor(), Scratch.string("."), WRITE_AND_SEARCH) != 0) {
-                    throw missing(path, what, "this user cannot make it in " + above.path());
+                if (above != null
+                        && Syscall.call(FACCESSAT, above.descriptor(), Scratch.string("."), WRITE_AND_SEARCH) != 0) {
+                    throw missing(path, what, "this user cannot create it in " + above.path());
                 }
             }
         }
@@ -99,7 +104,9 @@ public final class OwnDirectories {
     private void requireOwn(String path, String what) {
         JobName.Directory then = known.get(path);
         if (told && (then == null || !then.own())) {
-            throw missing(path, what, then == null ? "it was not there at the checkpoint, either" : "it belonged to user " + then.uid() + ", who is none of the job's, or could be written by others");
+            throw missing(path, what, then == null ? "it did not exist at the checkpoint either"
+                    : "it belonged to user " + then.uid() + ", who is not a user of the job, or was writable by "
+                            + "others");
         }
         if (then != null && User.id() != 0 && then.uid() != User.id()) {
             throw missing(path, what, "it belonged to user " + then.uid());
@@ -107,7 +114,8 @@ public final class OwnDirectories {
     }
 
     private static NameRefused missing(String path, String what, String why) {
-        return new NameRefused(NameRefused.Reason.NO_DIRECTORY, "directory " + path + " of " + what + " is not there, and is not made again: " + why + "; make it, or say where it is: --map-path OLD=NEW");
+        return new NameRefused(NameRefused.Reason.NO_DIRECTORY, "directory " + path + " of " + what
+                + " is missing and is not created: " + why + "; create it, or give its new place: --map-path OLD=NEW");
     }
 
     /** Null: it is not there. */
@@ -117,9 +125,11 @@ public final class OwnDirectories {
         } catch (LinuxError e) {
             return switch (e.errno()) {
                 case LinuxError.ENOENT -> null;
-                case LinuxError.ELOOP -> throw new NameRefused(NameRefused.Reason.ANOTHERS, "a directory of " + what + " is a symbolic link now, which it was not at the checkpoint, and none is followed: put the"
-                        + " directory back, or say where it is: --map-path OLD=NEW");
-                case LinuxError.ENOTDIR -> throw new NameRefused(NameRefused.Reason.ANOTHERS, "above " + what + " is a file now where a directory was at the checkpoint; move it away");
+                case LinuxError.ELOOP -> throw new NameRefused(NameRefused.Reason.ANOTHERS, "a directory of " + what
+                        + " has become a symbolic link, which is not followed: restore the"
+                        + " directory, or give its new place: --map-path OLD=NEW");
+                case LinuxError.ENOTDIR -> throw new NameRefused(NameRefused.Reason.ANOTHERS,
+                        "above " + what + " is a file now where a directory was at the checkpoint; move it away");
                 default -> throw e;
             };
         }

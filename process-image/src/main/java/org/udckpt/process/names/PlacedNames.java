@@ -13,8 +13,8 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 
 /**
- * Makes the names of a job again, each in one step and with its owner. What the former life has left is put aside first. Closing without a commit takes
- * all back.
+ * Makes the names of a job again, each in one step and with its owner. What the former incarnation has left is put
+ * aside first. Closing without a commit takes all back.
  */
 public final class PlacedNames implements AutoCloseable {
     private static final String NEW = "new", OLD = "old";
@@ -23,7 +23,7 @@ public final class PlacedNames implements AutoCloseable {
     private static final List<String> ANYWHERE = List.of("/tmp", "/dev/shm", "/var/tmp");
 
     /** One name that stands. @param staging with what stood there before; null: nothing did */
-    private record Placed(Folder folder, String name, Files.Stat made, Staging staging) {}
+    private record Placed(Folder folder, String name, Files.Stat made, StagingDirectory staging) {}
 
     private record Directory(Folder parent, String name) {}
 
@@ -56,18 +56,25 @@ public final class PlacedNames implements AutoCloseable {
 
     /** Opens what was made, in the process that is to have it. */
     public interface Opener {
-        /** @param path where it is as long as nobody else can reach it. @param made what must be there. A descriptor of that process */
+        /**
+         * @param path where it is as long as nobody else can reach it.
+         * @param made what must be there. A descriptor of that process
+         */
         long open(String path, Files.Stat made);
     }
 
-    /** Makes a FIFO or an empty file; it comes to its place when it is open, and has the mode that the opener gives it ({@link #mode}). */
+    /**
+     * Makes a FIFO or an empty file; it comes to its place when it is open, and has the mode that the opener gives it
+     * ({@link #mode}).
+     */
     public long make(NewName wanted, Opener opener) {
         try (Stage stage = stage(wanted)) {
             Folder own = stage.folder();
             switch (wanted.kind()) {
                 case SHARED_MEMORY -> Files.close(own.create(NEW, Syscall.O_RDWR));
                 case FIFO -> own.makeFifo(NEW);
-                case SOCKET -> throw new IllegalArgumentException("a socket is bound by the process that has it: " + wanted);
+                case SOCKET -> throw new IllegalArgumentException(
+                        "a socket is bound by the process that has it: " + wanted);
             }
             give(own, NEW, wanted);
             long fd = opener.open(own.below(NEW), own.stat(NEW));
@@ -77,15 +84,17 @@ public final class PlacedNames implements AutoCloseable {
     }
 
     /**
-     * Makes an empty file that has lost its name, in the directory where that was, or in the nearest one above it that is there and can be written to (permissions and
-     * mounts may have changed since), or else anywhere. /proc shows it by that name, if it is free.
+     * Makes an empty file that has lost its name, in the directory where that was, or in the nearest one above it that
+     * is there and can be written to (permissions and mounts may have changed since), or else anywhere. /proc shows it
+     * by that name, if it is free.
      *
      * @param path of its name
      */
     public long makeNameless(String path, Opener opener) {
         String name = path.substring(path.lastIndexOf('/') + 1);
         String directory = path.substring(0, Math.max(1, path.lastIndexOf('/')));
-        try (Folder nearest = nearestWritable(directory, path); Staging staging = Staging.in(nearest)) {
+        try (Folder nearest = nearestWritable(directory, path);
+                StagingDirectory staging = StagingDirectory.in(nearest)) {
             Folder own = staging.folder();
             Files.close(own.create(name, Syscall.O_RDWR));
             Files.Stat made = own.stat(name);
@@ -117,17 +126,21 @@ public final class PlacedNames implements AutoCloseable {
     }
 
     private static boolean isWritable(Folder folder) {
-        return Syscall.call(269 /* faccessat */, folder.descriptor(), Scratch.string("."), 2 | 1 /* W_OK, X_OK */) == 0;
+        return Syscall.call(Syscall.FACCESSAT, folder.descriptor(), Scratch.string("."), 2 | 1 /* W_OK, X_OK */) == 0;
     }
 
-    /** Whether this restart has made a name there: a second socket of that name, as accept(2) gives one, has none of its own. */
+    /**
+     * Whether this restart has made a name there: a second socket of that name, as accept(2) gives one, has none of its
+     * own.
+     */
     public boolean has(String path) {
         return paths.contains(path);
     }
 
     /** Where a name is prepared. @param wanted null: it is not to stand anywhere */
     public Stage stage(NewName wanted) {
-        Folder folder = wanted == null ? anywhere("a unix socket of which the name was removed") : directories.open(root, wanted.directory(), wanted.shown(), this::remember);
+        Folder folder = wanted == null ? anywhere("a unix socket of which the name was removed")
+                : directories.open(root, wanted.directory(), wanted.shown(), this::remember);
         try {
             return new Stage(wanted, folder, wanted == null ? null : Occupant.check(folder, wanted, open));
         } catch (RuntimeException | Error e) {
@@ -150,7 +163,8 @@ public final class PlacedNames implements AutoCloseable {
                 }
             }
         }
-        throw new NameRefused(NameRefused.Reason.NO_DIRECTORY, what + " needs a directory to be made in: none of " + ANYWHERE + " can be written");
+        throw new NameRefused(NameRefused.Reason.NO_DIRECTORY, what + " needs a writable directory: none of "
+                + ANYWHERE + " is writable");
     }
 
     private void remember(Folder parent, String name) {
@@ -168,7 +182,8 @@ public final class PlacedNames implements AutoCloseable {
                 if (e.errno() != LinuxError.EPERM) {
                     throw e;
                 }
-                warn.accept(wanted.shown() + " belonged to group " + wanted.gid() + ", which this user cannot give it: no group may use it now");
+                warn.accept(wanted.shown() + " belonged to group " + wanted.gid()
+                        + ", which this user cannot restore: no group has access now");
             }
         }
     }
@@ -183,14 +198,14 @@ public final class PlacedNames implements AutoCloseable {
         private final NewName wanted;
         private final Folder target;
         private final Files.Stat old;
-        private final Staging staging;
+        private final StagingDirectory staging;
         private boolean keeps;
 
         private Stage(NewName wanted, Folder target, Files.Stat old) {
             this.wanted = wanted;
             this.target = target;
             this.old = old;
-            this.staging = Staging.in(target);
+            this.staging = StagingDirectory.in(target);
         }
 
         public Folder folder() {
@@ -205,7 +220,8 @@ public final class PlacedNames implements AutoCloseable {
             }
             if (!from.move(name, target, wanted.name())) {
                 putBack(staging, target, wanted.name());
-                throw new NameRefused(NameRefused.Reason.ANOTHERS, wanted.shown() + " was made a moment ago by another program; end it, and remove it");
+                throw new NameRefused(NameRefused.Reason.ANOTHERS, wanted.shown()
+                        + " was just created by another program; end that program, and remove the file");
             }
             keeps = true;
             placed.add(new Placed(target, wanted.name(), node, old == null ? null : staging));
@@ -217,7 +233,8 @@ public final class PlacedNames implements AutoCloseable {
         private void putAside() {
             if (target.move(wanted.name(), staging.folder(), OLD) && !staging.folder().stat(OLD).isSame(old)) {
                 putBack(staging, target, wanted.name());
-                throw new NameRefused(NameRefused.Reason.ANOTHERS, wanted.shown() + " was exchanged a moment ago by another program; end it, and remove it");
+                throw new NameRefused(NameRefused.Reason.ANOTHERS, wanted.shown()
+                        + " was just replaced by another program; end that program, and remove the file");
             }
         }
 
@@ -233,15 +250,17 @@ public final class PlacedNames implements AutoCloseable {
         }
     }
 
-    private static void putBack(Staging staging, Folder target, String name) {
+    private static void putBack(StagingDirectory staging, Folder target, String name) {
         if (staging.folder().stat(OLD) != null && !staging.folder().move(OLD, target, name)) {
-            throw new NameRefused(NameRefused.Reason.ANOTHERS, target.below(name) + " was made anew by another program; what it was before the restart has been removed");
+            throw new NameRefused(NameRefused.Reason.ANOTHERS, target.below(name)
+                    + " was created again by another program; its state before the restart was removed");
         }
     }
 
     /**
-     * What the former life has left goes away, and directories get their modes: before the job's watches are there, which would see it, and when only the
-     * start is still to come. What was made is taken back all the same without a commit.
+     * What the former incarnation has left goes away, and directories get their modes: before the job's watches are
+     * there, which would see it, and when only the start is still to come. What was made is taken back all the same
+     * without a commit.
      */
     public void settle() {
         RuntimeException first = null;
@@ -273,7 +292,7 @@ public final class PlacedNames implements AutoCloseable {
     /** The job runs; after {@link #settle}. */
     public void commit() {
         if (placed.stream().anyMatch(one -> one.staging != null)) {
-            throw new IllegalStateException("what the former life has left is still there");
+            throw new IllegalStateException("names of the former incarnation still exist");
         }
         committed = true;
         close();
@@ -302,7 +321,7 @@ public final class PlacedNames implements AutoCloseable {
                 folder.unlink(one.name);
             }
             if (one.staging != null) {
-                try (Staging staging = one.staging) {
+                try (StagingDirectory staging = one.staging) {
                     putBack(staging, folder, one.name);
                 }
             }

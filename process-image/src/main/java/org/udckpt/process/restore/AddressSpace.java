@@ -1,5 +1,11 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.MADV_DONTNEED;
+import static org.udckpt.linux.LinuxConstants.MAP_ANONYMOUS;
+import static org.udckpt.linux.LinuxConstants.MAP_FIXED_NOREPLACE;
+import static org.udckpt.linux.LinuxConstants.MAP_NORESERVE;
+import static org.udckpt.linux.LinuxConstants.MAP_PRIVATE;
+
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -11,26 +17,25 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MappingFlags;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.inherit.Inherited;
+import org.udckpt.process.kinds.base.Struct;
+import org.udckpt.process.kinds.memory.SharedMemoryKind;
 import org.udckpt.process.model.AddressRanges;
 import org.udckpt.process.model.GuardPages;
-import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.model.SharedMemory;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.model.VmFlags;
 
 /** Gives a puppet the mappings of its process, without their contents. */
 final class AddressSpace {
-    private static final int MAP_SHARED = 1, MAP_PRIVATE = 2, MAP_ANONYMOUS = 0x20, MAP_GROWSDOWN = 0x100, MAP_NORESERVE = 0x4000,
-            MAP_FIXED_NOREPLACE = 0x100000;
+    private static final int MAP_SHARED = 1, MAP_GROWSDOWN = 0x100;
     private static final int MAP_HUGETLB = 0x40000, MAP_DROPPABLE = 8;
-    /** What /proc/PID/maps calls private memory of MAP_HUGETLB. */
-    static final String HUGE_PAGES = "/anon_hugepage";
     /** smaps' VmFlags and the madvise(2) that sets them. */
-    static final Map<String, Integer> ADVICE = Map.of("hg", 14, "nh", 15, "dc", 10, "wf", 18, "dd", 16, "mg", 12, "sr", 2, "rr", 1);
-    private static final int MADV_DONTNEED = 4;
+    static final Map<String, Integer> ADVICE =
+            Map.of("hg", 14, "nh", 15, "dc", 10, "wf", 18, "dd", 16, "mg", 12, "sr", 2, "rr", 1);
     private static final int MADV_GUARD_INSTALL = 102; // Linux 6.13
     private static final int MSEAL = 462;
 
@@ -40,7 +45,7 @@ final class AddressSpace {
     private final List<GuardPages> guards;
     private final KernelPages kernel;
     private final Handles handles;
-    private final Map<Long, KernelObject.SharedMemory> shared;
+    private final Map<Long, SharedMemory> shared;
     private final VerifiedFiles verified;
     private final NamedFiles files;
     private final Inherited inherited;
@@ -49,7 +54,7 @@ final class AddressSpace {
     private long program = -1;
 
     AddressSpace(Puppet puppet, ProcessState process, List<Region> regions, List<GuardPages> guards, Handles handles,
-            Map<Long, KernelObject.SharedMemory> shared, VerifiedFiles verified, NamedFiles files, Inherited inherited) {
+            Map<Long, SharedMemory> shared, VerifiedFiles verified, NamedFiles files, Inherited inherited) {
         this.inherited = inherited;
         this.files = files;
         this.puppet = puppet;
@@ -65,7 +70,8 @@ final class AddressSpace {
     /** Unmaps the stub's program and moves the kernel's own mappings to where the job's were, or out of their way. */
     void clear(MemorySource contents, List<ThreadState> threads) {
         List<Region> stub = StubLayout.of(puppet.hostPid()).regions();
-        unmapOthers(puppet, stub, inherited.regions().stream().flatMapToLong(region -> LongStream.of(region.start(), region.end())).sorted().toArray());
+        unmapOthers(puppet, stub, inherited.regions().stream()
+                .flatMapToLong(region -> LongStream.of(region.start(), region.end())).sorted().toArray());
         kernel.place(stub.stream().filter(StubLayout::movable).toList());
         kernel.prepare(contents, threads);
     }
@@ -75,7 +81,7 @@ final class AddressSpace {
         Batch batch = new Batch(puppet);
         for (Region region : all) {
             if (!region.kernelOwned() && !puppet.ownMapping(region.start())) {
-                long[] ranges = AddressRanges.without(new long[] {region.start(), region.end()}, kept);
+                long[] ranges = AddressRanges.without(new long[]{region.start(), region.end()}, kept);
                 for (int i = 0; i < ranges.length; i += 2) {
                     if (batch.full(1, 0)) {
                         batch.run();
@@ -117,7 +123,8 @@ final class AddressSpace {
         long[] owned = process.ownedRanges();
         for (int i = 0; i < owned.length; i += 2) {
             int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-            puppet.call("reserve the library's range 0x%x".formatted(owned[i]), Syscall.MMAP, owned[i], owned[i + 1] - owned[i], 0, flags, -1, 0);
+            puppet.call("reserve the library's range 0x%x".formatted(owned[i]), Syscall.MMAP, owned[i],
+                    owned[i + 1] - owned[i], 0, flags, -1, 0);
         }
     }
 
@@ -129,7 +136,8 @@ final class AddressSpace {
             if (batch.full(1, 0)) {
                 batch.run();
             }
-            batch.add(() -> "give up inherited memory", Syscall.MADVISE, ranges[i], ranges[i + 1] - ranges[i], MADV_DONTNEED);
+            batch.add(() -> "give up inherited memory", Syscall.MADVISE, ranges[i], ranges[i + 1] - ranges[i],
+                    MADV_DONTNEED);
         }
         batch.run();
     }
@@ -140,7 +148,8 @@ final class AddressSpace {
         Batch batch = new Batch(puppet);
         Map<String, Opening> places = new HashMap<>();
         for (Region region : regions) {
-            if (region.kernelOwned() || !onFile(region) || shared.containsKey(region.backing()) || open.containsKey(key(region)) || places.containsKey(key(region))) {
+            if (region.kernelOwned() || !onFile(region) || shared.containsKey(region.backing())
+                    || open.containsKey(key(region)) || places.containsKey(key(region))) {
                 continue;
             }
             if (batch.full(1, 4 * region.path().length() + 1 + 16 + NamedFiles.OPEN_HOW_BYTES)) {
@@ -153,8 +162,11 @@ final class AddressSpace {
     }
 
     private void takeVerified() {
-        List<String> paths = Stream.concat(Stream.of(process.executable()), regions.stream().filter(region -> !region.kernelOwned() && onFile(region) && !writes(region)
-                && !shared.containsKey(region.backing())).map(Region::path)).distinct().filter(path -> verified.mapped(path) != null).toList();
+        List<String> paths = Stream
+                .concat(Stream.of(process.executable()),
+                        regions.stream().filter(region -> !region.kernelOwned() && onFile(region) && !writes(region)
+                                && !shared.containsKey(region.backing())).map(Region::path))
+                .distinct().filter(path -> verified.mapped(path) != null).toList();
         if (paths.isEmpty()) {
             return;
         }
@@ -180,12 +192,13 @@ final class AddressSpace {
 
     private void map(Region region, Batch batch) {
         Supplier<String> what = named(region);
-        KernelObject.SharedMemory backing = shared.get(region.backing());
+        SharedMemory backing = shared.get(region.backing());
         if (backing != null && backing.kind() == MemoryKind.SYSV) {
             attach(region, backing, what, batch);
         } else {
             long fd = backing != null ? shared(region, backing) : onFile(region) ? open.get(key(region)) : -1;
-            batch.add(what, Syscall.MMAP, region.start(), region.size(), protection(region), flags(region, fd), fd, fd < 0 ? 0 : region.fileOffset());
+            batch.add(what, Syscall.MMAP, region.start(), region.size(), protection(region), flags(region, fd), fd,
+                    fd < 0 ? 0 : region.fileOffset());
         }
     }
 
@@ -199,7 +212,8 @@ final class AddressSpace {
                 if (batch.full(1 + ADVICE.size() + 1, 0)) {
                     batch.run();
                 }
-                batch.add(() -> "guard pages at 0x%x (EINVAL: they need Linux 6.13)".formatted(guard.start()), Syscall.MADVISE, guard.start(), guard.end() - guard.start(),
+                batch.add(() -> "guard pages at 0x%x (EINVAL: they need Linux 6.13)".formatted(guard.start()),
+                        Syscall.MADVISE, guard.start(), guard.end() - guard.start(),
                         MADV_GUARD_INSTALL);
             }
         }
@@ -214,7 +228,8 @@ final class AddressSpace {
         for (String flag : region.vmFlags().split(" ")) {
             Integer advice = ADVICE.get(flag);
             if (advice != null) {
-                batch.add(() -> "madvise " + flag + " for " + what.get(), Syscall.MADVISE, region.start(), region.size(), advice);
+                batch.add(() -> "madvise " + flag + " for " + what.get(), Syscall.MADVISE, region.start(),
+                        region.size(), advice);
             } else if (flag.equals(MappingFlags.LOCKED)) {
                 lock(region, what, batch);
             }
@@ -223,9 +238,11 @@ final class AddressSpace {
 
     /** Where not all can be read the lock is made, and ENOMEM only says that not all pages came in (mlock(2)). */
     private void lock(Region region, Supplier<String> what, Batch batch) {
-        boolean unreadable = region.permissions().startsWith("---") || guards.stream().anyMatch(guard -> in(region, guard));
+        boolean unreadable =
+                region.permissions().startsWith("---") || guards.stream().anyMatch(guard -> in(region, guard));
         boolean later = !unreadable && Arrays.asList(region.vmFlags().split(" ")).contains(MappingFlags.LOCKED_LATER);
-        batch.add(() -> "mlock (if not permitted: raise the limit of locked memory, ulimit -l) for " + what.get(), result -> unreadable && result == -LinuxError.ENOMEM,
+        batch.add(() -> "mlock (if not permitted: raise the limit of locked memory, ulimit -l) for " + what.get(),
+                result -> unreadable && result == -LinuxError.ENOMEM,
                 325 /* mlock2 */, region.start(), region.size(), later ? 1 /* MLOCK_ONFAULT */ : 0);
     }
 
@@ -237,25 +254,33 @@ final class AddressSpace {
                 if (batch.full(1, 0)) {
                     batch.run();
                 }
-                batch.add(() -> "mseal (ENOSYS: it needs Linux 6.10) of 0x%x-0x%x".formatted(region.start(), region.end()), MSEAL, region.start(), region.size(), 0);
+                batch.add(() -> "mseal (ENOSYS: it needs Linux 6.10) of 0x%x-0x%x".formatted(region.start(),
+                        region.end()), MSEAL, region.start(), region.size(), 0);
             }
         }
         batch.run();
     }
 
     private static boolean onFile(Region region) {
-        return region.path().startsWith("/") && !region.path().equals(HUGE_PAGES);
+        return region.path().startsWith("/") && !region.path().equals(SharedMemoryKind.HUGE_PAGES);
     }
 
-    /** Shared memory that was mapped through a read-only descriptor is mapped so again: a sealed memfd may have no other mapping (fcntl(2)). */
-    private long shared(Region region, KernelObject.SharedMemory backing) {
-        boolean forbidden = region.shared() && !region.writable() && region.vmFlags().contains("rd") && !(" " + region.vmFlags() + " ").contains(" mw ");
+    /**
+     * Shared memory that was mapped through a read-only descriptor is mapped so again: a sealed memfd may have no other
+     * mapping (fcntl(2)).
+     */
+    private long shared(Region region, SharedMemory backing) {
+        boolean forbidden = region.shared() && !region.writable() && region.vmFlags().contains("rd")
+                && !(" " + region.vmFlags() + " ").contains(" mw ");
         long whole = handles.in(puppet, backing.id());
-        return forbidden ? open.computeIfAbsent("r" + backing.id(), k -> puppet.call("open " + backing.path() + " for reading", Syscall.OPEN,
-                puppet.string("/proc/self/fd/" + whole), Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0)) : whole;
+        return forbidden
+                ? open.computeIfAbsent("r" + backing.id(),
+                        k -> puppet.call("open " + backing.path() + " for reading", Syscall.OPEN,
+                                puppet.string("/proc/self/fd/" + whole), Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0))
+                : whole;
     }
 
-    private void attach(Region region, KernelObject.SharedMemory segment, Supplier<String> what, Batch batch) {
+    private void attach(Region region, SharedMemory segment, Supplier<String> what, Batch batch) {
         long pages = segment.size() + 4095 & -4096L;
         if (region.fileOffset() != 0 || region.size() != pages) {
             throw puppet.unsupported(what.get() + ": a part of System V segment " + segment.ipcId() + " only");
@@ -286,9 +311,11 @@ final class AddressSpace {
 
     private static int flags(Region region, long fd) {
         String vm = " " + region.vmFlags() + " ";
-        int type = region.shared() ? MAP_SHARED : vm.contains(" " + VmFlags.DROPPABLE + " ") && Droppable.KNOWN ? MAP_DROPPABLE : MAP_PRIVATE;
+        int type = region.shared() ? MAP_SHARED
+                : vm.contains(" " + VmFlags.DROPPABLE + " ") && Droppable.KNOWN ? MAP_DROPPABLE : MAP_PRIVATE;
         return MAP_FIXED_NOREPLACE | type | (fd < 0 ? MAP_ANONYMOUS : 0)
-                | (region.path().equals(HUGE_PAGES) ? MAP_HUGETLB : 0) | (vm.contains(" gd ") ? MAP_GROWSDOWN : 0) | (vm.contains(" nr ") ? MAP_NORESERVE : 0);
+                | (region.path().equals(SharedMemoryKind.HUGE_PAGES) ? MAP_HUGETLB : 0)
+                | (vm.contains(" gd ") ? MAP_GROWSDOWN : 0) | (vm.contains(" nr ") ? MAP_NORESERVE : 0);
     }
 
     /** When memory is in place. */
@@ -296,9 +323,14 @@ final class AddressSpace {
         new SignalFrames(puppet, regions, vectors, kernel, lazy).convert(threads);
     }
 
-    /** prctl_set_mm_map (prctl(2), PR_SET_MM): what /proc shows, where brk(2) goes on. The stub's program must be unmapped. */
+    /**
+     * prctl_set_mm_map (prctl(2), PR_SET_MM): what /proc shows, where brk(2) goes on. The stub's program must be
+     * unmapped.
+     */
     void describe() {
-        long exe = program >= 0 ? program : LinuxError.check(files.tryOpenSeen(puppet, process.executable(), Syscall.O_CLOEXEC), puppet.name() + ": open " + process.executable());
+        long exe = program >= 0 ? program
+                : LinuxError.check(files.tryOpenSeen(puppet, process.executable(), Syscall.O_CLOEXEC),
+                        puppet.name() + ": open " + process.executable());
         long auxv = puppet.bytes(process.auxv());
         Struct map = puppet.structure();
         for (long word : process.memoryMap()) {
@@ -309,7 +341,10 @@ final class AddressSpace {
         puppet.call("close", Syscall.CLOSE, exe);
     }
 
-    /** Whether this kernel has memory that it may drop (mmap(2), MAP_DROPPABLE; Linux 6.11). Where it has not, such memory is only wiped in children, and as empty. */
+    /**
+     * Whether this kernel has memory that it may drop (mmap(2), MAP_DROPPABLE; Linux 6.11). Where it has not, such
+     * memory is only wiped in children, and as empty.
+     */
     private static final class Droppable {
         static final boolean KNOWN = known();
 

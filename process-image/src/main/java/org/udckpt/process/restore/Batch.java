@@ -2,21 +2,22 @@ package org.udckpt.process.restore;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.RawText;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.CallLoop;
 
 /**
  * System calls that a puppet makes one after the other: its scratch holds the list and receives the results, and
- * {@link CallLoop} behind it goes through them. An injected call costs two stops and four switches between processes; a batch costs
- * one stop, however many calls it has. So all calls are made, also behind one that fails. Not when the job's handler of SIGTRAP is
- * there, or a SIGTRAP waits: the trap at the end would take it (force_sig, kernel/signal.c).
+ * {@link CallLoop} behind it goes through them. An injected call costs two stops and four switches between processes; a
+ * batch costs one stop, however many calls it has. So all calls are made, also behind one that fails. Not when the
+ * job's handler of SIGTRAP is there, or a SIGTRAP waits: the trap at the end would take it (force_sig,
+ * kernel/signal.c).
  */
 final class Batch {
     private static final int ENTRY = CallLoop.ENTRY, RESULT = CallLoop.RESULT;
@@ -36,7 +37,10 @@ final class Batch {
         this.puppet = puppet;
     }
 
-    /** A call that must succeed; {@code what} names it in the error. Returns its place among those of the next {@link #run}. */
+    /**
+     * A call that must succeed; {@code what} names it in the error. Returns its place among those of the next
+     * {@link #run}.
+     */
     int add(Supplier<String> what, long number, long... arguments) {
         return add(what, result -> false, number, arguments);
     }
@@ -59,7 +63,8 @@ final class Batch {
     long bytes(byte[] value) {
         int at = data + 15 & -16;
         if (at + value.length > DATA_END) {
-            throw new IllegalStateException(value.length + " bytes do not fit in the scratch of process " + puppet.pid() + ": ask full() first");
+            throw new IllegalStateException(value.length + " bytes do not fit in the scratch of process " + puppet.pid()
+                    + ": ask full() first");
         }
         bytes.put(at, value);
         data = at + value.length;
@@ -67,7 +72,7 @@ final class Batch {
     }
 
     long string(String value) {
-        byte[] text = value.getBytes(StandardCharsets.UTF_8);
+        byte[] text = RawText.encode(value);
         return bytes(Arrays.copyOf(text, text.length + 1));
     }
 

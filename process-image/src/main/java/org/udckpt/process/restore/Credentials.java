@@ -1,5 +1,8 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.PR_SET_SECUREBITS;
+import static org.udckpt.linux.LinuxConstants.SECBIT_NO_SETUID_FIXUP;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -14,13 +17,15 @@ import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.Privileges;
 
 /**
- * Gives a thread another user, other groups and capabilities. The thread must be done with all that needs its privileges.
- * The order is that of credentials(7) and capabilities(7): what takes a privilege away comes after what needs it.
+ * Gives a thread another user, other groups and capabilities. The thread must be done with all that needs its
+ * privileges. The order is that of credentials(7) and capabilities(7): what takes a privilege away comes after what
+ * needs it.
  */
 final class Credentials {
-    private static final int SETGROUPS = 116, SETRESUID = 117, SETRESGID = 119, SETFSUID = 122, SETFSGID = 123, CAPSET = 126;
-    private static final int PR_CAPBSET_DROP = 24, PR_SET_SECUREBITS = 28, PR_CAP_AMBIENT = 47, PR_CAP_AMBIENT_RAISE = 2, PR_CAP_AMBIENT_CLEAR_ALL = 4;
-    private static final int SECBIT_NO_SETUID_FIXUP = 1 << 2, CAPABILITY_VERSION_3 = 0x20080522;
+    private static final int SETFSUID = 122, SETFSGID = 123, CAPSET = 126;
+    private static final int PR_CAPBSET_DROP = 24, PR_CAP_AMBIENT = 47, PR_CAP_AMBIENT_RAISE = 2,
+            PR_CAP_AMBIENT_CLEAR_ALL = 4;
+    private static final int CAPABILITY_VERSION_3 = 0x20080522;
     private static final int CAP_SETGID = 6, CAP_SETUID = 7, CAP_SETPCAP = 8;
 
     private final Puppet puppet;
@@ -35,25 +40,32 @@ final class Credentials {
     }
 
     /**
-     * Before anything is made. Whoever may not give the image's credentials must not run it with others, least of all with more.
+     * Before anything is made. Whoever may not give the image's credentials must not run it with others, least of all
+     * with more.
      *
      * @throws RestoreException this process is not root, or has fewer capabilities than the image wants
      */
     static void check(JobImage image, Owners owners) {
         String own = Proc.text("/proc/self/status");
         long effective = bits(own, "CapEff:");
-        boolean mayChange = Syscall.call(107 /* geteuid */) == 0 && Arrays.stream(new int[] {CAP_SETGID, CAP_SETUID, CAP_SETPCAP}).allMatch(bit -> (effective >> bit & 1) != 0);
+        boolean mayChange = Syscall.call(Syscall.GETEUID) == 0 && Arrays
+                .stream(new int[]{CAP_SETGID, CAP_SETUID, CAP_SETPCAP}).allMatch(bit -> (effective >> bit & 1) != 0);
         checkEnded(image, owners, mayChange);
         for (Privileges privileges : image.privileges()) {
             if (privileges instanceof Privileges.Credentials credentials) {
                 Owner owner = owners.of(credentials.pid());
                 if (!mayChange) {
-                    throw owner.unsupported("it ran as user " + Integer.toUnsignedString(credentials.users()[1]) + " with the capabilities " + named(credentials.permitted())
-                            + ", which only root (with CAP_SETUID, CAP_SETGID and CAP_SETPCAP) can give it; restart as root");
+                    throw owner.unsupported("it ran as user " + Integer.toUnsignedString(credentials.users()[1])
+                            + " with the capabilities " + named(credentials.permitted())
+                            + ", which only root (with CAP_SETUID, CAP_SETGID and CAP_SETPCAP) can restore; restart "
+                            + "as root");
                 }
-                long missing = (credentials.permitted() | credentials.inheritable()) & ~bits(own, "CapPrm:") | credentials.bounding() & ~bits(own, "CapBnd:");
+                long missing = (credentials.permitted() | credentials.inheritable()) & ~bits(own, "CapPrm:")
+                        | credentials.bounding() & ~bits(own, "CapBnd:");
                 if (missing != 0) {
-                    throw owner.unsupported("it had the capabilities " + named(missing) + " (numbers of capabilities(7)), which this root does not have; restart where root has them");
+                    throw owner.unsupported("it had the capabilities " + named(missing)
+                            + " (numbers of capabilities(7)), which root does not have here; restart where root has "
+                            + "them");
                 }
             }
         }
@@ -62,31 +74,39 @@ final class Credentials {
     private static void checkEnded(JobImage image, Owners owners, boolean mayChange) {
         for (Attribute attribute : image.attributes()) {
             if (attribute.kind() == AttributeKind.ENDED_CHILD && !mayChange) {
-                throw owners.of(attribute.pid()).unsupported("its child " + attribute.values()[0] + ", which had ended, was user " + attribute.values()[1] + "'s, which only root can make again; restart as root");
+                throw owners.of(attribute.pid()).unsupported("its child " + attribute.values()[0]
+                        + ", which had ended, was user " + attribute.values()[1]
+                        + "'s, which only root can restore; restart as root");
             }
             if (attribute.kind() == AttributeKind.OBJECT_OWNER && !mayChange) {
-                throw owners.of(attribute.pid()).unsupported("a socket or pipe of it is user " + attribute.values()[1] + "'s, to whom only root can give it; restart as root");
+                throw owners.of(attribute.pid()).unsupported("a socket or pipe of it is user " + attribute.values()[1]
+                        + "'s, which only root can restore; restart as root");
             }
         }
     }
 
     private static String named(long capabilities) {
-        return capabilities == 0 ? "none" : IntStream.range(0, Long.SIZE).filter(bit -> (capabilities >> bit & 1) != 0).mapToObj(Integer::toString).collect(Collectors.joining(","));
+        return capabilities == 0 ? "none" : IntStream.range(0, Long.SIZE).filter(bit -> (capabilities >> bit & 1) != 0)
+                .mapToObj(Integer::toString).collect(Collectors.joining(","));
     }
 
     void give() {
         String before = status();
         long all = bits(before, "CapPrm:");
-        call("PR_SET_SECUREBITS", Syscall.PRCTL, PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP); // changes of the user take nothing away by themselves
+        // changes of the user take nothing away by themselves
+        call("PR_SET_SECUREBITS", Syscall.PRCTL, PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP);
         call("PR_CAP_AMBIENT_CLEAR_ALL", Syscall.PRCTL, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
         setCapabilities(all, all, wanted.inheritable());
-        each(bits(before, "CapBnd:") & ~wanted.bounding(), bit -> call("PR_CAPBSET_DROP " + bit, Syscall.PRCTL, PR_CAPBSET_DROP, bit));
-        call("setgroups", SETGROUPS, wanted.supplementary().length, puppet.structure().raw(little(wanted.supplementary())).put());
-        call("setresgid", SETRESGID, id(wanted.groups()[0]), id(wanted.groups()[1]), id(wanted.groups()[2]));
-        call("setresuid", SETRESUID, id(wanted.users()[0]), id(wanted.users()[1]), id(wanted.users()[2]));
+        each(bits(before, "CapBnd:") & ~wanted.bounding(),
+                bit -> call("PR_CAPBSET_DROP " + bit, Syscall.PRCTL, PR_CAPBSET_DROP, bit));
+        call("setgroups", Syscall.SETGROUPS, wanted.supplementary().length,
+                puppet.structure().raw(little(wanted.supplementary())).put());
+        call("setresgid", Syscall.SETRESGID, id(wanted.groups()[0]), id(wanted.groups()[1]), id(wanted.groups()[2]));
+        call("setresuid", Syscall.SETRESUID, id(wanted.users()[0]), id(wanted.users()[1]), id(wanted.users()[2]));
         puppet.injector(tid).call(SETFSGID, id(wanted.groups()[3])); // these return what was before
         puppet.injector(tid).call(SETFSUID, id(wanted.users()[3]));
-        each(wanted.ambient(), bit -> call("PR_CAP_AMBIENT_RAISE " + bit, Syscall.PRCTL, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, bit, 0, 0));
+        each(wanted.ambient(), bit -> call("PR_CAP_AMBIENT_RAISE " + bit, Syscall.PRCTL, PR_CAP_AMBIENT,
+                PR_CAP_AMBIENT_RAISE, bit, 0, 0));
         call("PR_SET_SECUREBITS", Syscall.PRCTL, PR_SET_SECUREBITS, wanted.secureBits());
         setCapabilities(wanted.effective(), wanted.permitted(), wanted.inheritable());
         verify();
@@ -103,11 +123,14 @@ final class Credentials {
     /** Nothing of a user namespace's mapping, a security module's or the kernel's rules has made it anything else. */
     private void verify() {
         String now = status();
-        boolean same = Arrays.equals(numbers(now, "Uid:"), wanted.users()) && Arrays.equals(numbers(now, "Gid:"), wanted.groups())
-                && bits(now, "CapPrm:") == wanted.permitted() && bits(now, "CapEff:") == wanted.effective() && bits(now, "CapInh:") == wanted.inheritable()
+        boolean same = Arrays.equals(numbers(now, "Uid:"), wanted.users())
+                && Arrays.equals(numbers(now, "Gid:"), wanted.groups())
+                && bits(now, "CapPrm:") == wanted.permitted() && bits(now, "CapEff:") == wanted.effective()
+                && bits(now, "CapInh:") == wanted.inheritable()
                 && bits(now, "CapBnd:") == wanted.bounding() && bits(now, "CapAmb:") == wanted.ambient();
         if (!same) {
-            throw puppet.failed("thread " + wanted.tid() + " did not get its user, groups and capabilities, but " + Proc.field(now, "Uid:") + "; " + Proc.field(now, "CapPrm:"));
+            throw puppet.failed("thread " + wanted.tid() + " did not get its user, groups and capabilities, but "
+                    + Proc.field(now, "Uid:") + "; " + Proc.field(now, "CapPrm:"));
         }
     }
 

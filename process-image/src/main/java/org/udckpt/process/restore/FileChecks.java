@@ -10,14 +10,18 @@ import org.udckpt.linux.Access;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.NewNames;
+import org.udckpt.process.kinds.memory.SharedMemoryKind;
+import org.udckpt.process.kinds.named.DirectoryOrDevice;
 import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MappedFile;
+import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
-import org.udckpt.process.names.NewNames;
 
 /**
  * Are the files that the job uses still what they were? Asked before anything is made; what was appended after the
@@ -34,17 +38,18 @@ final class FileChecks {
     private final Set<String> saved;
     /** What {@link VerifiedFiles} looks at. */
     private final Set<String> identified;
-    private final List<KernelObject.OpenFile> files;
+    private final List<OpenFile> files;
 
     /** @param warn hears of what is odd, and no hindrance */
     FileChecks(JobImage image, Consumer<String> warn, NamedFiles names) {
         this.image = image;
         this.names = names;
         this.warn = warn;
-        this.files = image.objects().stream().filter(KernelObject.OpenFile.class::isInstance).map(KernelObject.OpenFile.class::cast)
+        this.files = image.objects().stream().filter(OpenFile.class::isInstance).map(OpenFile.class::cast)
                 .filter(file -> file.backing() == 0).toList();
         this.identified = image.identities().stream().map(FileIdentity::path).collect(Collectors.toSet());
-        this.saved = image.files().stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).collect(Collectors.toSet());
+        this.saved = image.files().stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path)
+                .collect(Collectors.toSet());
     }
 
     /** When files have been put back. */
@@ -60,7 +65,8 @@ final class FileChecks {
     }
 
     private static void addWithDirectories(Set<String> paths, String file) {
-        for (String path = file; path.length() > 1 && paths.add(path); path = path.substring(0, Math.max(1, path.lastIndexOf('/')))) {
+        for (String path = file; path.length() > 1 && paths.add(path);
+                path = path.substring(0, Math.max(1, path.lastIndexOf('/')))) {
             // each directory above it, too
         }
     }
@@ -69,7 +75,7 @@ final class FileChecks {
     private void check(Set<String> except) {
         Set<String> written = new HashSet<>();
         files.stream().filter(FileChecks::writable).forEach(file -> written.add(file.path()));
-        for (KernelObject.OpenFile file : files) {
+        for (OpenFile file : files) {
             if (!saved.contains(file.path())) { // else its content is in the image
                 check(file, written.contains(file.path()));
             } else {
@@ -77,16 +83,19 @@ final class FileChecks {
             }
         }
         bySizeAndTime(except);
-        image.processes().stream().map(ProcessState::workingDirectory).distinct().filter(path -> looked(path, except)).forEach(this::directory);
+        image.processes().stream().map(ProcessState::workingDirectory).distinct().filter(path -> looked(path, except))
+                .forEach(this::directory);
         Set<String> later = new HashSet<>(except);
         new NewNames(image).all().forEach(name -> addWithDirectories(later, name.path()));
         for (KernelObject object : image.objects()) {
-            if (object instanceof KernelObject.DirectoryOrDevice opened && looked(opened.path(), later)) {
-                Files.Stat now = stat(() -> names.look(opened.path(), (opened.flags() & Syscall.O_NOFOLLOW) != 0), opened.path(), "has open");
+            if (object instanceof DirectoryOrDevice opened && looked(opened.path(), later)) {
+                Files.Stat now = stat(() -> names.look(opened.path(), (opened.flags() & Syscall.O_NOFOLLOW) != 0),
+                        opened.path(), "has open");
                 permitted(opened.path(), opened.flags(), now);
             }
         }
-        image.watches().stream().map(InotifyWatch::path).distinct().filter(path -> looked(path, later)).forEach(path -> stat(() -> names.look(path, true), path, "watches"));
+        image.watches().stream().map(InotifyWatch::path).distinct().filter(path -> looked(path, later))
+                .forEach(path -> stat(() -> names.look(path, true), path, "watches"));
     }
 
     /** Of what the kernel makes up the job sees its own. */
@@ -97,13 +106,16 @@ final class FileChecks {
     private void directory(String path) {
         Files.Stat now = stat(() -> names.look(path), path, "works in");
         if (now.type() != Files.Stat.DIRECTORY) {
-            throw changed(path + ", which the job works in, is not a directory any more");
+            throw changed(path + ", the job's working directory, is not a directory any more");
         }
         refused(Access.entryRefusal(path, now), path, "cannot be entered");
     }
 
-    /** Its content and mode are put back, which attributes (chattr(1)) and a mount that is read-only now do not let happen. */
-    private void puttable(KernelObject.OpenFile file) {
+    /**
+     * Its content and mode are put back, which attributes (chattr(1)) and a mount that is read-only now do not let
+     * happen.
+     */
+    private void puttable(OpenFile file) {
         Files.Stat now = Files.tryStat(file.path()); // a look: what is opened is verified
         int error = now == null ? 0 : Access.refusal(file.path(), file.flags(), now);
         if (error != LinuxError.EACCES) {
@@ -117,12 +129,14 @@ final class FileChecks {
 
     private static void refused(int error, String path, String what) {
         if (error != 0) {
-            throw changed(path + ", which the job uses, " + what + ": " + LinuxError.name(error) + "; permit it as it was at the checkpoint (chmod, chattr)");
+            throw changed(path + ", which the job uses, " + what + ": " + LinuxError.name(error)
+                    + "; permit it as it was at the checkpoint (chmod, chattr)");
         }
     }
 
     /**
-     * That programs and libraries are what they were, of an image that does not say what is in them ({@link VerifiedFiles}).
+     * That programs and libraries are what they were, of an image that does not say what is in them
+     * ({@link VerifiedFiles}).
      *
      * @param except paths that are put back before
      */
@@ -130,27 +144,34 @@ final class FileChecks {
         if (!image.identities().isEmpty()) {
             return;
         }
-        if (image.objects().stream().anyMatch(KernelObject.MappedFile.class::isInstance)) {
-            warn.accept("the checkpoint was taken by an earlier version: its programs and libraries are known by size and time only");
+        if (image.objects().stream().anyMatch(MappedFile.class::isInstance)) {
+            warn.accept(
+                    "the checkpoint was taken by an earlier version: its programs and libraries are known by size and "
+                            + "time only");
         }
         Set<String> mapped = new HashSet<>();
         image.processes().stream().map(ProcessState::executable).forEach(mapped::add);
-        image.regions().stream().filter(r -> r.backing() == 0 && r.path().startsWith("/") && !r.path().equals(AddressSpace.HUGE_PAGES)).map(Region::path).forEach(mapped::add);
-        mapped.stream().filter(path -> !except.contains(path)).forEach(path -> stat(() -> names.look(path), path, "maps"));
-        image.objects().stream().filter(KernelObject.MappedFile.class::isInstance).map(KernelObject.MappedFile.class::cast).filter(file -> !except.contains(file.path()))
+        image.regions().stream().filter(
+                r -> r.backing() == 0 && r.path().startsWith("/") && !r.path().equals(SharedMemoryKind.HUGE_PAGES))
+                .map(Region::path).forEach(mapped::add);
+        mapped.stream().filter(path -> !except.contains(path))
+                .forEach(path -> stat(() -> names.look(path), path, "maps"));
+        image.objects().stream().filter(MappedFile.class::isInstance).map(MappedFile.class::cast)
+                .filter(file -> !except.contains(file.path()))
                 .forEach(this::check);
     }
 
     /** Its code and data were left on disk: another version would run from the middle of a function. */
-    private void check(KernelObject.MappedFile file) {
+    private void check(MappedFile file) {
         Files.Stat now = stat(() -> names.look(file.path()), file.path(), "maps");
         if (now.size() != file.size() || now.modified() != file.modifiedNs()) {
-            throw changed("%s, which the job maps, is another one than at the checkpoint (%d bytes, then %d); install that version, with its time stamp".formatted(
-                    file.path(), now.size(), file.size()));
+            throw changed(("%s, which the job maps, differs from the file at the checkpoint (%d bytes, then %d); "
+                    + "install that version, with its time stamp").formatted(
+                            file.path(), now.size(), file.size()));
         }
     }
 
-    private void check(KernelObject.OpenFile file, boolean written) {
+    private void check(OpenFile file, boolean written) {
         Files.Stat now = stat(() -> names.look(file.path()), file.path(), "has open");
         names.verify(file, now);
         if (now.type() != Files.Stat.REGULAR) {
@@ -158,11 +179,14 @@ final class FileChecks {
         }
         permitted(file.path(), file.flags(), now);
         if (now.size() < file.size()) {
-            throw changed("%s, which the job has open, has %d bytes; it had %d at the checkpoint; put it back, or take a checkpoint that fits".formatted(file.path(), now.size(), file.size()));
+            throw changed(("%s, which the job has open, has %d bytes; it had %d at the checkpoint; restore the file, "
+                    + "or take a checkpoint that matches").formatted(file.path(), now.size(), file.size()));
         }
-        if (!written && !identified.contains(file.path()) && (now.size() != file.size() || now.modified() != file.modifiedNs())) {
-            warn.accept("file " + file.path() + ", which the job reads, was changed since the checkpoint (" + file.size() + " bytes, now " + now.size()
-                    + "): the job reads on in what it is now");
+        if (!written && !identified.contains(file.path())
+                && (now.size() != file.size() || now.modified() != file.modifiedNs())) {
+            warn.accept("file " + file.path() + ", which the job reads, was changed since the checkpoint ("
+                    + file.size() + " bytes, now " + now.size()
+                    + "): the job goes on reading the changed file");
         }
     }
 
@@ -170,7 +194,7 @@ final class FileChecks {
         try {
             return stat.get();
         } catch (LinuxError missing) {
-            throw changed(path + ", which the job " + use + ", is not there: " + LinuxError.name(missing.errno()));
+            throw changed(path + ", which the job " + use + ", is missing: " + LinuxError.name(missing.errno()));
         }
     }
 
@@ -178,7 +202,7 @@ final class FileChecks {
         return new RestoreException(RestoreException.Reason.FILE_CHANGED, "file " + what);
     }
 
-    private static boolean writable(KernelObject.OpenFile file) {
+    private static boolean writable(OpenFile file) {
         return (file.flags() & ACCESS) != Syscall.O_RDONLY;
     }
 
@@ -188,12 +212,14 @@ final class FileChecks {
      * @param root of the file system as the job sees it; "": as this process does
      */
     void cutBack(String root) {
-        for (KernelObject.OpenFile file : files) {
-            if (writable(file) && stat(() -> names.stat(root, file.path()), file.path(), "has open").size() > file.size()) {
+        for (OpenFile file : files) {
+            if (writable(file)
+                    && stat(() -> names.stat(root, file.path()), file.path(), "has open").size() > file.size()) {
                 int fd = names.open(root, file.path(), Syscall.O_WRONLY);
                 try {
                     names.verify(file, Files.stat(fd));
-                    LinuxError.check(Syscall.call(Syscall.FTRUNCATE, fd, file.size()), "cut " + file.path() + " back to " + file.size() + " bytes");
+                    LinuxError.check(Syscall.call(Syscall.FTRUNCATE, fd, file.size()),
+                            "cut " + file.path() + " back to " + file.size() + " bytes");
                 } finally {
                     Files.close(fd);
                 }

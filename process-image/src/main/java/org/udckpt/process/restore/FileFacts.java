@@ -16,14 +16,16 @@ final class FileFacts {
     static String compare(FileIdentity then, FoundFile file, ContentDigest now) {
         StringBuilder text = new StringBuilder();
         if (now != null && !(now.buildId() + then.buildId()).isEmpty()) {
-            text.append("build id ").append(or(now.buildId())).append(", then ").append(or(then.buildId())).append("; ");
+            text.append("build id ").append(or(now.buildId())).append(", then ").append(or(then.buildId()))
+                    .append("; ");
         }
         if (now != null && then.digest() != null) {
             text.append("SHA-256 ").append(hex(now.sha256())).append(", then ").append(hex(then.digest())).append("; ");
         } else if (!then.buildId().isEmpty()) {
             text.append("build id ").append(then.buildId()).append(" then; ");
         }
-        return text.append("%d bytes of %s, then %d of %s".formatted(file.stat().size(), time(file.stat().modified()), then.size(), time(then.modifiedNs()))).toString();
+        return text.append("%d bytes of %s, then %d of %s".formatted(file.stat().size(), time(file.stat().modified()),
+                then.size(), time(then.modifiedNs()))).toString();
     }
 
     private static String or(String buildId) {

@@ -8,13 +8,13 @@ import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.KernelObject.OpenFile;
-import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.model.OpenFile;
+import org.udckpt.process.model.SharedMemory;
 
 /**
- * An open file stays writable when its mode forbids it ({@code open(..., O_CREAT | O_RDWR, 0400)}); to open it again its
- * owner has to permit that for a while. Closing puts the modes back, once.
+ * An open file stays writable when its mode forbids it ({@code open(..., O_CREAT | O_RDWR, 0400)}); to open it again
+ * its owner has to permit that for a while. Closing puts the modes back, once.
  */
 final class FileModes implements AutoCloseable {
     private static final int CHMOD = 90, OWNER = 0600;
@@ -28,8 +28,10 @@ final class FileModes implements AutoCloseable {
         for (var object : image.objects()) {
             switch (object) {
                 case OpenFile file when user != 0 && file.backing() == 0 -> permit(file.path(), user, names);
-                case SharedMemory memory when user != 0 && memory.kind() == MemoryKind.DISK_FILE -> permit(memory.path(), user, names);
-                default -> { }
+                case SharedMemory memory when user != 0 && memory.kind() == MemoryKind.DISK_FILE -> permit(
+                        memory.path(), user, names);
+                default -> {
+                }
             }
         }
     }
@@ -55,7 +57,8 @@ final class FileModes implements AutoCloseable {
 
     /** By its descriptor, whatever has the name by then. */
     private static void chmod(Opened opened, int mode) {
-        LinuxError.check(Syscall.call(CHMOD, Scratch.string("/proc/self/fd/" + opened.file), mode), "chmod " + opened.path);
+        LinuxError.check(Syscall.call(CHMOD, Scratch.string("/proc/self/fd/" + opened.file), mode),
+                "chmod " + opened.path);
     }
 
     @Override

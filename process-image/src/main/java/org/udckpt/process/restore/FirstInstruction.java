@@ -1,5 +1,7 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.SIGSTOP;
+
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -12,11 +14,11 @@ import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 
 /**
- * The moment in which all of a restored job is there and nothing of it has run. A process has one tracer only: those that a debugger is to
- * have are left in a job-control stop, which begins before the kernel lets a thread out of our stop, so that not one instruction is lost.
+ * The moment in which all of a restored job is there and nothing of it has run. A process has one tracer only: those
+ * that a debugger is to have are left in a job-control stop, which begins before the kernel lets a thread out of our
+ * stop, so that not one instruction is lost.
  */
 final class FirstInstruction {
-    private static final int SIGSTOP = 19;
     private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10), STOP_AGAIN_NS = TimeUnit.SECONDS.toNanos(1);
 
     private final List<Threads> kept = new ArrayList<>();
@@ -43,7 +45,8 @@ final class FirstInstruction {
     void hold() {
         for (Threads threads : given) {
             Puppet puppet = threads.puppet();
-            LinuxError.check(Syscall.call(Syscall.KILL, puppet.hostPid(), SIGSTOP), puppet.name() + ": stop it for a debugger");
+            LinuxError.check(Syscall.call(Syscall.KILL, puppet.hostPid(), SIGSTOP),
+                    puppet.name() + ": stop it for a debugger");
             handedOver.add(puppet.hostPid()); // before the kernel forgets to kill it when this process ends
             threads.letGo();
         }

@@ -9,18 +9,21 @@ import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.MadeObjects;
+import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.DescriptorNumbers;
 import org.udckpt.process.model.JobImage;
 
 /**
- * Which puppet holds which kernel object, under which descriptor number. An object is made once; a second process gets the same open file description by
- * pidfd_getfd(2), as if it had been inherited.
+ * Which puppet holds which kernel object, under which descriptor number. An object is made once; a second process gets
+ * the same open file description by pidfd_getfd(2), as if it had been inherited.
  *
- * <p>All numbers of the job are taken from the beginning by placeholders, so that what is opened gets one that the job does not use, and takes its own as soon
- * as it has one in that process. So few more numbers are needed than the job has ({@link DescriptorNumbers}).
+ * <p>All numbers of the job are taken from the beginning by placeholders, so that what is opened gets one that the job
+ * does not use, and takes its own as soon as it has one in that process. So few more numbers are needed than the job
+ * has ({@link DescriptorNumbers}).
  */
-final class Handles {
+final class Handles implements MadeObjects {
     private static final int STREAMS = 3;
 
     private final DescriptorNumbers numbers;
@@ -29,25 +32,27 @@ final class Handles {
     /** pid -> all its numbers */
     private final Map<Integer, NavigableSet<Integer>> all = new HashMap<>();
     /** object id -> (puppet -> descriptor), the maker first */
-    private final Map<Long, Map<Puppet, Long>> held = new HashMap<>();
+    private final Map<Long, Map<Maker, Long>> held = new HashMap<>();
     /** All descriptors are where they belong, and handlers of signals may come, in which a batch cannot end. */
     private boolean placed;
 
     Handles(JobImage image) {
         for (Descriptor descriptor : image.descriptors()) {
-            own.computeIfAbsent(descriptor.pid(), pid -> new HashMap<>()).merge(descriptor.object(), descriptor.fd(), Math::min);
+            own.computeIfAbsent(descriptor.pid(), pid -> new HashMap<>()).merge(descriptor.object(), descriptor.fd(),
+                    Math::min);
             all.computeIfAbsent(descriptor.pid(), pid -> new TreeSet<>()).add(descriptor.fd());
         }
         numbers = DescriptorNumbers.of(image.descriptors(), image.objects(), image.terminals());
     }
 
     /**
-     * Takes all numbers of the job in a process that has no descriptors but the launcher's streams; before it has children.
+     * Takes all numbers of the job in a process that has no descriptors but the launcher's streams; before it has
+     * children.
      *
      * @return where those streams are now
      */
     long[] prepare(Puppet puppet) {
-        long limit = Attributes.raiseLimits(puppet, numbers.enough());
+        long limit = ProcessAttributes.raiseLimits(puppet, numbers.enough());
         String refusal = numbers.refusal(limit);
         if (refusal != null) {
             throw puppet.unsupported("the job " + refusal);
@@ -76,7 +81,9 @@ final class Handles {
     }
 
     /** Takes a descriptor that {@code puppet} has just opened; returns the number that it has from now on. */
-    long add(Puppet puppet, long id, long fd) {
+    @Override
+    public long add(Maker maker, long id, long fd) {
+        Puppet puppet = (Puppet) maker; // who makes something in a restore is one
         Integer number = own.getOrDefault(puppet.pid(), Map.of()).get(id);
         if (number != null && placed) {
             puppet.call("descriptor " + number, Syscall.DUP3, fd, number, Syscall.O_CLOEXEC);
@@ -92,13 +99,15 @@ final class Handles {
         return at;
     }
 
-    boolean known(long id) {
+    @Override
+    public boolean known(long id) {
         return held.containsKey(id);
     }
 
     /** The object's descriptor in {@code puppet}, fetched from its maker when needed. */
-    long in(Puppet puppet, long id) {
-        Map<Puppet, Long> holders = held.get(id);
+    @Override
+    public long in(Maker puppet, long id) {
+        Map<Maker, Long> holders = held.get(id);
         if (holders == null) {
             throw puppet.failed("object " + id + " of the image is used before it was made");
         }
@@ -106,15 +115,18 @@ final class Handles {
         if (here != null) {
             return here;
         }
-        Map.Entry<Puppet, Long> maker = holders.entrySet().iterator().next();
-        return add(puppet, id, fetch(puppet, maker.getKey().pid(), maker.getValue()));
+        Map.Entry<Maker, Long> maker = holders.entrySet().iterator().next();
+        return add(puppet, id, puppet.fetch(maker.getKey().pid(), maker.getValue()));
     }
 
-    /** As {@link #in} for all objects of which this process has a descriptor: with a stop for a hundred of them, where it takes ten for one. */
+    /**
+     * As {@link #in} for all objects of which this process has a descriptor: with a stop for a hundred of them, where
+     * it takes ten for one.
+     */
     void fetchAll(Puppet puppet) {
-        Map<Puppet, List<Long>> makers = new LinkedHashMap<>();
+        Map<Maker, List<Long>> makers = new LinkedHashMap<>();
         for (long id : own.getOrDefault(puppet.pid(), Map.of()).keySet()) {
-            Map<Puppet, Long> holders = held.getOrDefault(id, Map.of());
+            Map<Maker, Long> holders = held.getOrDefault(id, Map.of());
             if (!holders.isEmpty() && !holders.containsKey(puppet)) {
                 makers.computeIfAbsent(holders.keySet().iterator().next(), _ -> new ArrayList<>()).add(id);
             }
@@ -122,8 +134,11 @@ final class Handles {
         makers.forEach((maker, ids) -> fetchAll(puppet, maker, ids));
     }
 
-    /** What is opened gets the lowest number that is free (open(2)): that is the same one each time, since what got it moves to its own at once. */
-    private void fetchAll(Puppet puppet, Puppet maker, List<Long> ids) {
+    /**
+     * What is opened gets the lowest number that is free (open(2)): that is the same one each time, since what got it
+     * moves to its own at once.
+     */
+    private void fetchAll(Puppet puppet, Maker maker, List<Long> ids) {
         long handle = puppet.call("pidfd_open " + maker.pid(), Syscall.PIDFD_OPEN, maker.pid(), 0);
         long free = puppet.call("dup", Syscall.FCNTL, handle, 0 /* F_DUPFD */, 0);
         puppet.call("close", Syscall.CLOSE, free);
@@ -132,7 +147,8 @@ final class Handles {
         for (long id : ids) {
             int number = own.get(puppet.pid()).get(id);
             long there = held.get(id).get(maker);
-            fetched.add(batch.add(() -> "pidfd_getfd " + there + " of process " + maker.pid(), Syscall.PIDFD_GETFD, handle, there, 0));
+            fetched.add(batch.add(() -> "pidfd_getfd " + there + " of process " + maker.pid(), Syscall.PIDFD_GETFD,
+                    handle, there, 0));
             batch.add(() -> "descriptor " + number, Syscall.DUP3, free, number, Syscall.O_CLOEXEC);
             batch.close(free);
             held.get(id).put(puppet, (long) number);
@@ -148,18 +164,11 @@ final class Handles {
         batch.run();
         for (int place : fetched) {
             if (batch.result(place) != free) {
-                throw puppet.failed("a descriptor was given number " + batch.result(place) + ", where " + free + " was free");
+                throw puppet.failed(
+                        "a descriptor was given number " + batch.result(place) + ", where " + free + " was free");
             }
         }
         fetched.clear();
-    }
-
-    /** pidfd_getfd(2) inside of the puppet, from process {@code pid} of its own namespace. */
-    static long fetch(Puppet puppet, int pid, long descriptor) {
-        long handle = puppet.call("pidfd_open " + pid, Syscall.PIDFD_OPEN, pid, 0);
-        long fd = puppet.call("pidfd_getfd " + descriptor + " of process " + pid, Syscall.PIDFD_GETFD, handle, descriptor, 0);
-        puppet.call("close", Syscall.CLOSE, handle);
-        return fd;
     }
 
     /** Closes all that is not the job's. */

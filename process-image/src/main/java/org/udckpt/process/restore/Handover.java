@@ -1,14 +1,20 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.AF_UNIX;
+import static org.udckpt.linux.LinuxConstants.MSG_CMSG_CLOEXEC;
+import static org.udckpt.linux.LinuxConstants.SOCK_SEQPACKET;
+
 import java.util.List;
 import org.udckpt.linux.Files;
-import org.udckpt.linux.PidFd;
+import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.SocketMessage;
 import org.udckpt.linux.Syscall;
 
-/** Gives a puppet descriptors of this process: over a socket pair that the puppet makes and of which this process takes one end (SCM_RIGHTS, unix(7)). */
+/**
+ * Gives a puppet descriptors of this process: over a socket pair that the puppet makes and of which this process takes
+ * one end (SCM_RIGHTS, unix(7)).
+ */
 final class Handover {
-    private static final int AF_UNIX = 1, SOCK_SEQPACKET = 5, MSG_CMSG_CLOEXEC = 0x40000000;
     private static final int CONTROL_HEADER = 16;
 
     private Handover() {}
@@ -34,11 +40,12 @@ final class Handover {
         puppet.call("socketpair", Syscall.SOCKETPAIR, AF_UNIX, SOCK_SEQPACKET | Syscall.O_CLOEXEC, 0, pair);
         int theirs = puppet.readInt(pair);
         int ours = puppet.readInt(pair + 4);
-        try (PidFd process = new PidFd(puppet.hostPid())) {
+        try (ProcessHandleFd process = new ProcessHandleFd(puppet.hostPid())) {
             int end = process.duplicate(ours);
             try {
                 for (int at = 0; at < descriptors.size(); at += SocketMessage.MOST_DESCRIPTORS) {
-                    List<Integer> part = descriptors.subList(at, Math.min(descriptors.size(), at + SocketMessage.MOST_DESCRIPTORS));
+                    List<Integer> part =
+                            descriptors.subList(at, Math.min(descriptors.size(), at + SocketMessage.MOST_DESCRIPTORS));
                     SocketMessage.send(end, new byte[1], part, "pass descriptors to a restored process");
                     int[] numbers = receive(puppet, theirs, part.size());
                     for (int i = 0; i < numbers.length; i++) {
@@ -60,7 +67,8 @@ final class Handover {
         long header = puppet.structure().i64(0).i64(0).i64(vector).i64(1).i64(space).i64(control).i64(0).put();
         puppet.call("take descriptors", Syscall.RECVMSG, socket, header, MSG_CMSG_CLOEXEC);
         if (puppet.readInt(space) != control) {
-            throw puppet.failed("not all of " + count + " descriptors could be taken over; raise the hard limit of open files (ulimit -Hn)");
+            throw puppet.failed("not all of " + count
+                    + " descriptors could be taken over; raise the hard limit of open files (ulimit -Hn)");
         }
         int[] numbers = new int[count];
         for (int i = 0; i < count; i++) {

@@ -14,7 +14,7 @@ final class Hole {
 
     static long find(JobImage image, StubLayout stub) {
         long hole = FIRST;
-        for (long next; (next = conflict(hole, image, stub.regions())) != 0; ) {
+        for (long next; (next = conflict(hole, image, stub.regions())) != 0;) {
             hole = (next + BYTES - 1) / BYTES * BYTES;
         }
         return hole;

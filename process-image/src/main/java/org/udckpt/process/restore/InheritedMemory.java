@@ -1,5 +1,10 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.MAP_ANONYMOUS;
+import static org.udckpt.linux.LinuxConstants.MAP_FIXED_NOREPLACE;
+import static org.udckpt.linux.LinuxConstants.MAP_NORESERVE;
+import static org.udckpt.linux.LinuxConstants.MAP_PRIVATE;
+
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -10,10 +15,10 @@ import java.util.stream.LongStream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.inherit.Content;
+import org.udckpt.process.inherit.ForkPreparation;
 import org.udckpt.process.inherit.InheritancePlan;
 import org.udckpt.process.inherit.Inherited;
 import org.udckpt.process.inherit.Span;
-import org.udckpt.process.inherit.Staging;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
@@ -21,11 +26,12 @@ import org.udckpt.process.model.Region;
 import org.udckpt.process.tree.TreeStep;
 
 /**
- * Gives puppets memory that their children have in common with them or with each other, before they fork: so the kernel shares it between them, as it did before the
- * checkpoint. It lies at its place in the job's processes, and so the stub's own mappings have to go first.
+ * Gives puppets memory that their children have in common with them or with each other, before they fork: so the kernel
+ * shares it between them, as it did before the checkpoint. It lies at its place in the job's processes, and so the
+ * stub's own mappings have to go first.
  */
 final class InheritedMemory {
-    private static final int READ_WRITE = 3, MAP_PRIVATE = 2, MAP_ANONYMOUS = 0x20, MAP_NORESERVE = 0x4000, MAP_FIXED_NOREPLACE = 0x100000;
+    private static final int READ_WRITE = 3;
 
     private final InheritancePlan plan;
     private final Map<Long, MemorySource> contents;
@@ -35,21 +41,27 @@ final class InheritedMemory {
     private final Set<Puppet> cleared = Collections.newSetFromMap(new IdentityHashMap<>());
     private Pages pages;
 
-    InheritedMemory(List<TreeStep> steps, JobImage image, Map<Integer, List<Region>> regions, Map<Long, MemorySource> contents, Handles handles, VerifiedFiles verified,
+    InheritedMemory(List<TreeStep> steps, JobImage image, Map<Integer, List<Region>> regions,
+            Map<Long, MemorySource> contents, Handles handles, VerifiedFiles verified,
             NamedFiles files) {
         this.contents = contents;
         this.handles = handles;
         this.verified = verified;
         this.files = files;
-        Map<Integer, List<Region>> movable = regions.entrySet().stream().collect(Collectors.toMap(Map.Entry::getKey, entry -> placedAnywhere(image, entry.getKey(), entry.getValue())));
-        plan = InheritancePlan.of(steps, movable, pid -> contents.containsKey((long) pid) ? contents.get((long) pid).stored() : List.of());
+        Map<Integer, List<Region>> movable = regions.entrySet().stream().collect(
+                Collectors.toMap(Map.Entry::getKey, entry -> placedAnywhere(image, entry.getKey(), entry.getValue())));
+        plan = InheritancePlan.of(steps, movable,
+                pid -> contents.containsKey((long) pid) ? contents.get((long) pid).stored() : List.of());
     }
 
     /** Without those that have a NUMA policy, which has to be there before the pages are. */
     private static List<Region> placedAnywhere(JobImage image, int pid, List<Region> regions) {
-        List<long[]> bound = image.attributes().stream().filter(one -> one.pid() == pid && one.kind() == AttributeKind.MEMORY_POLICY && one.end() != 0)
-                .map(one -> new long[] {one.start(), one.end()}).toList();
-        return regions.stream().filter(region -> bound.stream().noneMatch(range -> region.start() < range[1] && range[0] < region.end())).toList();
+        List<long[]> bound = image.attributes().stream()
+                .filter(one -> one.pid() == pid && one.kind() == AttributeKind.MEMORY_POLICY && one.end() != 0)
+                .map(one -> new long[]{one.start(), one.end()}).toList();
+        return regions.stream().filter(
+                region -> bound.stream().noneMatch(range -> region.start() < range[1] && range[0] < region.end()))
+                .toList();
     }
 
     /** What copies contents from now on. */
@@ -57,9 +69,12 @@ final class InheritedMemory {
         pages = copying;
     }
 
-    /** Before {@code maker} forks the process {@code child} (as the steps have it), which gets all that is in its memory then. */
+    /**
+     * Before {@code maker} forks the process {@code child} (as the steps have it), which gets all that is in its memory
+     * then.
+     */
     void stage(Puppet maker, int child) {
-        Staging staging = plan.before(child);
+        ForkPreparation staging = plan.before(child);
         if (staging.empty()) {
             return;
         }
@@ -68,7 +83,8 @@ final class InheritedMemory {
         }
         staging.spans().forEach(span -> map(maker, span));
         for (int pid : staging.contents().stream().map(Content::pid).collect(Collectors.toSet())) {
-            long[] ranges = staging.contents().stream().filter(one -> one.pid() == pid).flatMapToLong(one -> LongStream.of(one.start(), one.end())).toArray();
+            long[] ranges = staging.contents().stream().filter(one -> one.pid() == pid)
+                    .flatMapToLong(one -> LongStream.of(one.start(), one.end())).toArray();
             pages.fillMemory(ProcessContents.only(contents.get((long) pid), ranges), maker.memory(), 0, maker.name());
         }
         pages.await();
@@ -77,14 +93,17 @@ final class InheritedMemory {
     /** Of the stub's own: nothing of the job may find its place taken. */
     private static void clear(Puppet puppet, List<Span> there) {
         List<Region> stub = StubLayout.of(puppet.hostPid()).regions();
-        AddressSpace.unmapOthers(puppet, stub, there.stream().flatMapToLong(span -> LongStream.of(span.start(), span.end())).toArray());
+        AddressSpace.unmapOthers(puppet, stub,
+                there.stream().flatMapToLong(span -> LongStream.of(span.start(), span.end())).toArray());
         KernelPages.park(puppet, stub.stream().filter(StubLayout::movable).toList());
     }
 
     private void map(Puppet puppet, Span span) {
         long fd = span.kind().file() ? open(puppet, span.kind().path()) : -1;
-        int flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_ANONYMOUS : 0) | (span.kind().has("nr") ? MAP_NORESERVE : 0);
-        puppet.call("map 0x%x-0x%x for several processes".formatted(span.start(), span.end()), Syscall.MMAP, span.start(), span.end() - span.start(), READ_WRITE, flags, fd,
+        int flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_ANONYMOUS : 0)
+                | (span.kind().has("nr") ? MAP_NORESERVE : 0);
+        puppet.call("map 0x%x-0x%x for several processes".formatted(span.start(), span.end()), Syscall.MMAP,
+                span.start(), span.end() - span.start(), READ_WRITE, flags, fd,
                 fd < 0 ? 0 : span.start() + span.kind().fileBias());
         if (fd >= 0) {
             puppet.call("close", Syscall.CLOSE, fd);
@@ -101,7 +120,8 @@ final class InheritedMemory {
         if (verified.mapped(path) != null) {
             return Handover.give(puppet, handles, List.of(verified.mapped(path)))[0];
         }
-        long fd = LinuxError.check(files.tryOpen(puppet, path, Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0), puppet.name() + ": open " + path);
+        long fd = LinuxError.check(files.tryOpen(puppet, path, Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0),
+                puppet.name() + ": open " + path);
         files.verifyOpened(puppet, path, fd);
         return fd;
     }

@@ -7,14 +7,16 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.Struct;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
 
 /** Gives a process and its threads the attributes of the image: docs/internals/attributes.md. */
 final class KernelAttributes {
-    private static final int MBIND = 237, SET_MEMPOLICY = 238, MLOCKALL = 151, ARCH_PRCTL = 158, ARCH_SET_CPUID = 0x1012;
-    private static final int PR_SET_TSC = 26, PR_MCE_KILL = 33, PR_MCE_KILL_SET = 1, PR_SET_SPECULATION_CTRL = 53, PR_SET_IO_FLUSHER = 57, PR_SET_MDWE = 65, PR_SET_MEMORY_MERGE = 67;
+    private static final int MBIND = 237, SET_MEMPOLICY = 238, MLOCKALL = 151, ARCH_SET_CPUID = 0x1012;
+    private static final int PR_SET_TSC = 26, PR_MCE_KILL = 33, PR_MCE_KILL_SET = 1, PR_SET_SPECULATION_CTRL = 53,
+            PR_SET_IO_FLUSHER = 57, PR_SET_MDWE = 65, PR_SET_MEMORY_MERGE = 67;
     private static final int STORE_BYPASS = 0, INDIRECT_BRANCH = 1;
     /** Of a set of nodes. */
     private static final int NODE_WORDS = 16;
@@ -32,7 +34,9 @@ final class KernelAttributes {
     static void refuseUnknown(JobImage image, Owners owners) {
         for (Attribute attribute : image.attributes()) {
             if (attribute.kind() == null) {
-                throw owners.of(attribute.pid()).unsupported("the image has an attribute of it, '" + attribute.name() + "', that this version of udckpt does not know; restart it with the version that made the image");
+                throw owners.of(attribute.pid()).unsupported("the image has an attribute of it, '" + attribute.name()
+                        + "', that this version of udckpt does not know; restart it with the version that made the "
+                        + "image");
             }
         }
     }
@@ -42,7 +46,8 @@ final class KernelAttributes {
         for (Attribute attribute : attributes) {
             if (attribute.kind() == AttributeKind.MEMORY_POLICY && attribute.end() != 0) {
                 long length = attribute.end() - attribute.start();
-                place(puppet.tryCall(MBIND, attribute.start(), length, attribute.values()[0], nodes(attribute), NODE_WORDS * Long.SIZE + 1, 0), "memory at 0x" + Long.toHexString(attribute.start()));
+                place(puppet.tryCall(MBIND, attribute.start(), length, attribute.values()[0], nodes(attribute),
+                        NODE_WORDS * Long.SIZE + 1, 0), "memory at 0x" + Long.toHexString(attribute.start()));
             }
         }
     }
@@ -61,19 +66,24 @@ final class KernelAttributes {
     private void give(Attribute attribute, int tid) {
         long value = attribute.values()[0];
         switch (attribute.kind()) {
-            case MACHINE_CHECK -> puppet.callIn(tid, "PR_MCE_KILL", Syscall.PRCTL, PR_MCE_KILL, PR_MCE_KILL_SET, value, 0, 0);
-            case IO_FLUSHER -> puppet.callIn(tid, "PR_SET_IO_FLUSHER", Syscall.PRCTL, PR_SET_IO_FLUSHER, value, 0, 0, 0);
+            case MACHINE_CHECK -> puppet.callIn(tid, "PR_MCE_KILL", Syscall.PRCTL, PR_MCE_KILL, PR_MCE_KILL_SET, value,
+                    0, 0);
+            case IO_FLUSHER -> puppet.callIn(tid, "PR_SET_IO_FLUSHER", Syscall.PRCTL, PR_SET_IO_FLUSHER, value, 0, 0,
+                    0);
             case TIME_STAMP_COUNTER -> puppet.callIn(tid, "PR_SET_TSC", Syscall.PRCTL, PR_SET_TSC, value);
             case CPUID -> faulting(tid, value);
             case STORE_BYPASS -> speculation(tid, STORE_BYPASS, value);
             case INDIRECT_BRANCH -> speculation(tid, INDIRECT_BRANCH, value);
             case MEMORY_POLICY -> {
                 if (attribute.end() == 0) {
-                    place(puppet.tryCallIn(tid, SET_MEMPOLICY, value, nodes(attribute), NODE_WORDS * Long.SIZE + 1), "thread " + tid);
+                    place(puppet.tryCallIn(tid, SET_MEMPOLICY, value, nodes(attribute), NODE_WORDS * Long.SIZE + 1),
+                            "thread " + tid);
                 }
             }
-            case DENY_WRITE_EXECUTE, MEMORY_MERGE, HUGE_PAGES_DISABLED, LOCK_FUTURE, CORE_FILTER, LOGIN_USER -> { } // of the process
-            case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL -> { } // other processes: ProcessTree; and what is open: Descriptors
+            case DENY_WRITE_EXECUTE, MEMORY_MERGE, HUGE_PAGES_DISABLED, LOCK_FUTURE, CORE_FILTER, LOGIN_USER -> {
+            } // of the process
+            case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL -> {
+            } // other processes: ProcessTree; and what is open: Descriptors
         }
     }
 
@@ -82,13 +92,15 @@ final class KernelAttributes {
         for (Attribute attribute : attributes) {
             if (attribute.kind() == AttributeKind.LOGIN_USER) {
                 String user = Long.toString(attribute.values()[0]);
-                long fd = puppet.tryCall(Syscall.OPEN, puppet.string("/proc/self/loginuid"), Syscall.O_WRONLY | Syscall.O_CLOEXEC, 0);
+                long fd = puppet.tryCall(Syscall.OPEN, puppet.string("/proc/self/loginuid"),
+                        Syscall.O_WRONLY | Syscall.O_CLOEXEC, 0);
                 long result = fd < 0 ? fd : puppet.tryCall(Syscall.WRITE, fd, puppet.string(user), user.length());
                 if (fd >= 0) {
                     puppet.call("close", Syscall.CLOSE, fd);
                 }
                 if (result < 0) {
-                    tell("its login user (/proc/PID/loginuid) could not be set to " + user + ", and is who restarts it", result);
+                    tell("its login user (/proc/PID/loginuid) could not be set to " + user
+                            + ", it is the user of the restart", result);
                 }
             }
         }
@@ -99,26 +111,34 @@ final class KernelAttributes {
         for (Attribute attribute : attributes) {
             long value = attribute.values()[0];
             switch (attribute.kind()) {
-                case MEMORY_MERGE -> puppet.call("PR_SET_MEMORY_MERGE", Syscall.PRCTL, PR_SET_MEMORY_MERGE, value, 0, 0, 0);
-                case LOCK_FUTURE -> puppet.call("mlockall (if not permitted: raise the limit of locked memory, ulimit -l)", MLOCKALL, value);
+                case MEMORY_MERGE -> puppet.call("PR_SET_MEMORY_MERGE", Syscall.PRCTL, PR_SET_MEMORY_MERGE, value, 0, 0,
+                        0);
+                case LOCK_FUTURE -> puppet.call(
+                        "mlockall (if not permitted: raise the limit of locked memory, ulimit -l)", MLOCKALL, value);
                 case CORE_FILTER -> filter(value);
                 case DENY_WRITE_EXECUTE -> puppet.call("PR_SET_MDWE", Syscall.PRCTL, PR_SET_MDWE, value, 0, 0, 0);
-                case HUGE_PAGES_DISABLED, LOGIN_USER -> { } // before memory came in: Attributes; before there are threads
-                case MACHINE_CHECK, IO_FLUSHER, TIME_STAMP_COUNTER, CPUID, STORE_BYPASS, INDIRECT_BRANCH, MEMORY_POLICY -> { } // of threads and memory
-                case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL -> { }
+                case HUGE_PAGES_DISABLED, LOGIN_USER -> {
+                } // before memory came in: ProcessAttributes; before there are threads
+                case MACHINE_CHECK, IO_FLUSHER, TIME_STAMP_COUNTER, CPUID, STORE_BYPASS, INDIRECT_BRANCH,
+                        MEMORY_POLICY -> {
+                } // of threads and memory
+                case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL -> {
+                }
             }
         }
     }
 
     /** Flags of PR_SET_THP_DISABLE. */
     long hugePagesFlags() {
-        return attributes.stream().filter(attribute -> attribute.kind() == AttributeKind.HUGE_PAGES_DISABLED).mapToLong(attribute -> attribute.values()[0] & ~1).findFirst().orElse(0);
+        return attributes.stream().filter(attribute -> attribute.kind() == AttributeKind.HUGE_PAGES_DISABLED)
+                .mapToLong(attribute -> attribute.values()[0] & ~1).findFirst().orElse(0);
     }
 
     private void faulting(int tid, long value) {
-        long result = puppet.tryCallIn(tid, ARCH_PRCTL, ARCH_SET_CPUID, value);
+        long result = puppet.tryCallIn(tid, Syscall.ARCH_PRCTL, ARCH_SET_CPUID, value);
         if (result < 0) {
-            throw puppet.unsupported("it has the cpuid instruction fault (arch_prctl(2), ARCH_SET_CPUID), which this processor cannot (" + LinuxError.name((int) -result) + ")");
+            throw puppet.unsupported("it has the cpuid instruction fault (arch_prctl(2), ARCH_SET_CPUID), which this "
+                    + "processor does not support (" + LinuxError.name((int) -result) + ")");
         }
     }
 
@@ -157,7 +177,8 @@ final class KernelAttributes {
         String text = "0x" + Long.toHexString(value);
         int fd = Files.open(path, Syscall.O_WRONLY);
         try {
-            LinuxError.check(Syscall.call(Syscall.WRITE, fd, Scratch.string(text), text.getBytes(StandardCharsets.US_ASCII).length), puppet.name() + ": write " + path);
+            LinuxError.check(Syscall.call(Syscall.WRITE, fd, Scratch.string(text),
+                    text.getBytes(StandardCharsets.US_ASCII).length), puppet.name() + ": write " + path);
         } finally {
             Files.close(fd);
         }

@@ -13,9 +13,10 @@ import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.trace.BuildId;
 
 /**
- * The kernel's own mappings in a puppet: the vDSO and its data. Under the kernel of the checkpoint they are moved to where
- * the job's were. Under another one they are moved out of the job's way, and at the old vDSO's place, where the job's
- * pointers lead, comes ordinary memory: the old code, whose functions jump to the running kernel's ({@link VdsoStandIn}).
+ * The kernel's own mappings in a puppet: the vDSO and its data. Under the kernel of the checkpoint they are moved to
+ * where the job's were. Under another one they are moved out of the job's way, and at the old vDSO's place, where the
+ * job's pointers lead, comes ordinary memory: the old code, whose functions jump to the running kernel's
+ * ({@link VdsoStandIn}).
  */
 final class KernelPages {
     private static final int MREMAP_MAYMOVE_FIXED = 3, PROT_READ_EXEC = 5, PRIVATE_ANONYMOUS_NOREPLACE = 0x100022;
@@ -40,7 +41,8 @@ final class KernelPages {
     void place(List<Region> own) {
         Region vdso = StubLayout.vdso(own).orElseThrow();
         running = puppet.read(vdso.start(), (int) vdso.size());
-        foreign = !BuildId.of(running).equals(process.vdsoBuild()) || then.size() != own.size() || own.stream().anyMatch(region -> counterpart(region) == null);
+        foreign = !BuildId.of(running).equals(process.vdsoBuild()) || then.size() != own.size()
+                || own.stream().anyMatch(region -> counterpart(region) == null);
         long park = parking(puppet);
         parked = park;
         parkedBytes = own.getLast().end() - own.getFirst().start();
@@ -69,17 +71,22 @@ final class KernelPages {
             return;
         }
         boolean code = region.path().equals("[vdso]");
-        puppet.call("move " + region.path(), Syscall.MREMAP, from, region.size(), region.size(), MREMAP_MAYMOVE_FIXED, to);
+        puppet.call("move " + region.path(), Syscall.MREMAP, from, region.size(), region.size(), MREMAP_MAYMOVE_FIXED,
+                to);
         if (code) {
             puppet.instruction(puppet.instruction() - from + to);
         }
     }
 
     private Region counterpart(Region own) {
-        return then.stream().filter(r -> r.path().equals(own.path()) && r.size() == own.size()).findFirst().orElse(null);
+        return then.stream().filter(r -> r.path().equals(own.path()) && r.size() == own.size()).findFirst()
+                .orElse(null);
     }
 
-    /** Under another kernel: makes what will stand in for the old one's vDSO. A process that had none has no pointers into one. */
+    /**
+     * Under another kernel: makes what will stand in for the old one's vDSO. A process that had none has no pointers
+     * into one.
+     */
     void prepare(MemorySource image, List<ThreadState> threads) {
         Region old = StubLayout.vdso(then).orElse(null);
         if (foreign && old != null) {
@@ -103,12 +110,16 @@ final class KernelPages {
     void map() {
         if (standIn != null) {
             Region old = StubLayout.vdso(then).orElseThrow();
-            puppet.call("map a stand-in for the vDSO of the checkpoint's kernel", Syscall.MMAP, old.start(), old.size(), PROT_READ_EXEC, PRIVATE_ANONYMOUS_NOREPLACE, -1, 0);
+            puppet.call("map a stand-in for the vDSO of the checkpoint's kernel", Syscall.MMAP, old.start(), old.size(),
+                    PROT_READ_EXEC, PRIVATE_ANONYMOUS_NOREPLACE, -1, 0);
             puppet.memory().writeBytes(old.start(), standIn.bytes());
         }
     }
 
-    /** A process that has unmapped them gets none. Injected calls are made in their code, so no other call can come after this one, whose end nobody runs. */
+    /**
+     * A process that has unmapped them gets none. Injected calls are made in their code, so no other call can come
+     * after this one, whose end nobody runs.
+     */
     void leave() {
         if (then.isEmpty()) {
             puppet.call("unmap the kernel's pages", Syscall.MUNMAP, parked, parkedBytes);
@@ -126,7 +137,9 @@ final class KernelPages {
                 }
             }
         }
-        throw puppet.unsupported("this kernel's vDSO differs from the one of the checkpoint (build " + BuildId.of(running) + ", then " + process.vdsoBuild()
-                + "), and the image has no copy of that one, as images of older versions have none; restart under the kernel version that the job was checkpointed on");
+        throw puppet.unsupported("this kernel's vDSO differs from the one of the checkpoint (build "
+                + BuildId.of(running) + ", then " + process.vdsoBuild()
+                + "), and the image has no copy of that one, as images of older versions have none; restart under the "
+                + "kernel version that the job was checkpointed on");
     }
 }

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Proc;
+import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.ProcessState;
@@ -18,7 +18,10 @@ import org.udckpt.process.restore.lazy.LazyPlan;
 import org.udckpt.process.restore.lazy.Support;
 import org.udckpt.process.restore.lazy.Userfault;
 
-/** The part of the processes' memory that comes in after the start. Its puppets wait for pages as soon as they are registered. */
+/**
+ * The part of the processes' memory that comes in after the start. Its puppets wait for pages as soon as they are
+ * registered.
+ */
 final class LazyProcesses implements AutoCloseable {
     private static final long LEAST_MAPPING = 1 << 20; // a smaller one is read as fast as it is registered
     private final Map<Integer, LazyPlan> plans;
@@ -32,7 +35,8 @@ final class LazyProcesses implements AutoCloseable {
     }
 
     /** @param least so many bytes must be able to wait, or everything is read before the start */
-    static LazyProcesses plan(List<ProcessState> processes, Function<ProcessState, List<Region>> regions, Map<Long, MemorySource> contents, long least, RestoreTarget target) {
+    static LazyProcesses plan(List<ProcessState> processes, Function<ProcessState, List<Region>> regions,
+            Map<Long, MemorySource> contents, long least, RestoreTarget target) {
         Map<Integer, LazyPlan> plans = new HashMap<>();
         long bytes = 0;
         for (ProcessState process : processes) {
@@ -47,7 +51,11 @@ final class LazyProcesses implements AutoCloseable {
         return new LazyProcesses(bytes < least ? Map.of() : plans, target);
     }
 
-    /** When the process's mappings are there: what of its memory has to be read now. @param shepherd its number in its namespace */
+    /**
+     * When the process's mappings are there: what of its memory has to be read now.
+     *
+     * @param shepherd its number in its namespace
+     */
     MemorySource begin(Puppet puppet, int shepherd, MemorySource contents) {
         LazyPlan plan = plans.get(puppet.pid());
         if (plan == null) {
@@ -63,7 +71,7 @@ final class LazyProcesses implements AutoCloseable {
     /** This process's end of a socket of the shepherd's. */
     private int connect(Puppet puppet, int number) {
         int descriptor = target.lazy();
-        try (PidFd shepherd = new PidFd(shepherd(puppet, number))) {
+        try (ProcessHandleFd shepherd = new ProcessHandleFd(shepherd(puppet, number))) {
             return shepherd.duplicate(descriptor);
         } finally {
             target.taken(descriptor);
@@ -72,7 +80,7 @@ final class LazyProcesses implements AutoCloseable {
 
     /** The stub from which the puppet, or its first ancestor, was made is a child of the shepherd. */
     private static int shepherd(Puppet puppet, int number) {
-        for (int pid = puppet.hostPid(); ; ) {
+        for (int pid = puppet.hostPid();;) {
             pid = Integer.parseInt(Proc.field(Proc.text("/proc/" + pid + "/status"), "PPid:"));
             if (Proc.field(Proc.text("/proc/" + pid + "/status"), "NSpid:").matches(".*\\s" + number)) {
                 return pid;
@@ -82,11 +90,12 @@ final class LazyProcesses implements AutoCloseable {
 
     /** Made in the puppet, since a context belongs to the memory of its maker, and then held by this process alone. */
     private static Userfault context(Puppet puppet) {
-        long device = puppet.tryCall(Syscall.OPEN, puppet.string(Support.device()), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
+        long device =
+                puppet.tryCall(Syscall.OPEN, puppet.string(Support.device()), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
         long made = device < 0 ? puppet.call("userfaultfd", Userfault.SYSTEM_CALL, Userfault.FLAGS)
                 : puppet.call("make a userfaultfd", Syscall.IOCTL, device, Userfault.NEW, Userfault.FLAGS);
         Userfault context;
-        try (PidFd process = new PidFd(puppet.hostPid())) {
+        try (ProcessHandleFd process = new ProcessHandleFd(puppet.hostPid())) {
             context = new Userfault(process.duplicate((int) made));
         }
         puppet.call("close", Syscall.CLOSE, made);

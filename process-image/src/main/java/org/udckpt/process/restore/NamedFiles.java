@@ -1,5 +1,9 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.AT_FDCWD;
+import static org.udckpt.linux.LinuxConstants.O_NOCTTY;
+import static org.udckpt.linux.LinuxConstants.RESOLVE_NO_SYMLINKS;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HashMap;
@@ -12,18 +16,18 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.KernelObject.OpenFile;
-import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.model.Privileges;
+import org.udckpt.process.model.SharedMemory;
 
 /**
- * Finds a job's files and directories by their names. Others may be able to write to a directory above: so no symbolic link is followed (the kernel told
- * these paths without any), and what is opened must be what was looked at before, or what the rollback has put there. Where threads of the job were
- * other users a file must also be the one that it was, unless its content was put back: root opens what those put into their own directories.
+ * Finds a job's files and directories by their names. Others may be able to write to a directory above: so no symbolic
+ * link is followed (the kernel told these paths without any), and what is opened must be what was looked at before, or
+ * what the rollback has put there. Where threads of the job were other users a file must also be the one that it was,
+ * unless its content was put back: root opens what those put into their own directories.
  */
 final class NamedFiles {
-    private static final int AT_FDCWD = -100, RESOLVE_NO_SYMLINKS = 4, O_NOCTTY = 0400;
     /** struct open_how of openat2(2). */
     static final int OPEN_HOW_BYTES = 24;
 
@@ -65,7 +69,10 @@ final class NamedFiles {
         return fd;
     }
 
-    /** The same, of what was looked at before: it must be that, and nothing else is opened for reading or writing, such as a FIFO for whose other end that would wait. */
+    /**
+     * The same, of what was looked at before: it must be that, and nothing else is opened for reading or writing, such
+     * as a FIFO for whose other end that would wait.
+     */
     long tryOpenSeen(Puppet maker, String path, int flags) {
         boolean twice = seen.containsKey(path) && (flags & (Syscall.O_PATH | Syscall.O_NOFOLLOW)) == 0;
         long fd = tryOpen(maker, path, twice ? Syscall.O_PATH | Syscall.O_CLOEXEC : flags, 0);
@@ -82,7 +89,8 @@ final class NamedFiles {
     }
 
     /**
-     * Of this process: what the job watches, by a descriptor that only names it (O_PATH). A symbolic link is meant itself.
+     * Of this process: what the job watches, by a descriptor that only names it (O_PATH). A symbolic link is meant
+     * itself.
      *
      * @param root as with {@link #stat(String, String)}
      */
@@ -97,10 +105,16 @@ final class NamedFiles {
         }
     }
 
-    /** The same as one call of many, of which the result is to be {@link #verifyOpened verified}; its place among them. */
+    /**
+     * The same as one call of many, of which the result is to be {@link #verifyOpened verified}; its place among them.
+     */
     int open(Batch batch, String path, int flags) {
-        ByteBuffer how = ByteBuffer.allocate(OPEN_HOW_BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(flags).putLong(0).putLong(RESOLVE_NO_SYMLINKS);
-        return batch.add(() -> "open " + path + " (ELOOP: it, or a directory above it, is a symbolic link now; none is followed)", Syscall.OPENAT2, AT_FDCWD, batch.string(path), batch.bytes(how.array()),
+        ByteBuffer how = ByteBuffer.allocate(OPEN_HOW_BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(flags).putLong(0)
+                .putLong(RESOLVE_NO_SYMLINKS);
+        return batch.add(
+                () -> "open " + path
+                        + " (ELOOP: it, or a directory above it, is a symbolic link now; none is followed)",
+                Syscall.OPENAT2, AT_FDCWD, batch.string(path), batch.bytes(how.array()),
                 OPEN_HOW_BYTES);
     }
 
@@ -112,14 +126,17 @@ final class NamedFiles {
 
     /** openat2(2) refuses what open(2) ignores. */
     private static long how(Puppet maker, int flags, int mode) {
-        int exact = (flags & Syscall.O_PATH) == 0 ? flags : flags & (Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_NOFOLLOW | Syscall.O_CLOEXEC);
+        int exact = (flags & Syscall.O_PATH) == 0 ? flags
+                : flags & (Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_NOFOLLOW | Syscall.O_CLOEXEC);
         boolean makes = (flags & Syscall.O_CREAT) != 0 || (flags & Syscall.O_TMPFILE) == Syscall.O_TMPFILE;
-        return maker.structure().i64(Integer.toUnsignedLong(exact)).i64(makes ? mode : 0).i64(RESOLVE_NO_SYMLINKS).put();
+        return maker.structure().i64(Integer.toUnsignedLong(exact)).i64(makes ? mode : 0).i64(RESOLVE_NO_SYMLINKS)
+                .put();
     }
 
     /** Opens, in {@code maker}, what this process has just made. */
     static long openMade(Puppet maker, String path, int flags, Files.Stat made) {
-        long fd = maker.tryCall(Syscall.OPENAT2, AT_FDCWD, maker.string(path), how(maker, flags | Syscall.O_CLOEXEC, 0), OPEN_HOW_BYTES);
+        long fd = maker.tryCall(Syscall.OPENAT2, AT_FDCWD, maker.string(path), how(maker, flags | Syscall.O_CLOEXEC, 0),
+                OPEN_HOW_BYTES);
         LinuxError.check(fd, maker.name() + ": open " + path);
         if (!stat(maker, fd).isSame(made)) {
             throw exchanged(path);
@@ -213,8 +230,9 @@ final class NamedFiles {
     }
 
     private static RestoreException exchanged(String path) {
-        return new RestoreException(RestoreException.Reason.FILE_CHANGED, path + " was exchanged for another file while the job was restarted; somebody who can write to its directory does so:"
-                + " end that, and restart again");
+        return new RestoreException(RestoreException.Reason.FILE_CHANGED, path
+                + " was replaced during the restart, by a program that can write to its directory:"
+                + " end it, and restart again");
     }
 
     /**
@@ -229,8 +247,10 @@ final class NamedFiles {
         verify(file.path(), now);
         boolean known = otherUsers && !elsewhere && file.inode() != 0 && !putBack.contains(file.path());
         if (known && (now.inode() != file.inode() || !sameDevice(now.device(), file.device()))) {
-            throw new RestoreException(RestoreException.Reason.FILE_CHANGED, "file " + file.path() + ", which the job has open, is another one than at the checkpoint (inode " + now.inode()
-                    + ", then " + file.inode() + "), which root does not open for a job with other users; if that is right, say where it is: --map-path OLD=NEW");
+            throw new RestoreException(RestoreException.Reason.FILE_CHANGED, "file " + file.path()
+                    + ", which the job has open, differs from the file at the checkpoint (inode " + now.inode()
+                    + ", then " + file.inode() + "), which root does not open for a job with other users; if it is "
+                    + "right, give its place: --map-path OLD=NEW");
         }
     }
 
@@ -245,7 +265,8 @@ final class NamedFiles {
     }
 
     private static RestoreException link(String path) {
-        return new RestoreException(RestoreException.Reason.FILE_CHANGED, "file " + path + ", or a directory above it, is a symbolic link now, which it was not at the checkpoint, and none is"
-                + " followed: put it back, or say where it is: --map-path OLD=NEW");
+        return new RestoreException(RestoreException.Reason.FILE_CHANGED, "file " + path
+                + ", or a directory above it, has become a symbolic link, which is not"
+                + " followed: restore it, or give its new place: --map-path OLD=NEW");
     }
 }

@@ -11,8 +11,9 @@ import org.udckpt.process.model.Region;
 import org.udckpt.process.trace.ElfSymbols;
 
 /**
- * Environment variables that are others from now on. A process has them in its own memory, wherever it has put them: they are left with the
- * preloaded library, and it puts them in when the program asks for a variable (interposer_environment.c).
+ * Environment variables that are others from now on. A process has them in its own memory, wherever it has put them:
+ * they are left with the preloaded library, and it puts them in when the program asks for a variable
+ * (interposer_environment.c).
  */
 public final class NewEnvironment {
     private static final String LIBRARY = "/libudckpt.so", SYMBOL = "udckpt_new_environment";
@@ -25,7 +26,8 @@ public final class NewEnvironment {
     /** @param target has them, as NAME=VALUE, {@link #MOST_BYTES} in all */
     NewEnvironment(RestoreTarget target) {
         this.target = target;
-        this.text = target.environment().stream().map(variable -> variable + "\0").collect(Collectors.joining()).getBytes(StandardCharsets.UTF_8);
+        this.text = target.environment().stream().map(variable -> variable + "\0").collect(Collectors.joining())
+                .getBytes(StandardCharsets.UTF_8);
     }
 
     /** When the process's memory is in place. */
@@ -37,9 +39,11 @@ public final class NewEnvironment {
             if (region.path().endsWith(LIBRARY) && region.fileOffset() == 0) {
                 long symbol = ElfSymbols.find(Path.of(region.path()), SYMBOL);
                 if (symbol < 0) {
-                    throw puppet.unsupported("its " + region.path() + " is of a version that takes no new environment variables: restart it without --env");
+                    throw puppet.unsupported("its " + region.path() + " belongs to a version that cannot change "
+                            + "environment variables: restart the job without --env");
                 }
-                ByteBuffer record = ByteBuffer.allocate(Layout.NewEnvironment.TEXT + text.length).order(ByteOrder.LITTLE_ENDIAN);
+                ByteBuffer record =
+                        ByteBuffer.allocate(Layout.NewEnvironment.TEXT + text.length).order(ByteOrder.LITTLE_ENDIAN);
                 record.putLong(Layout.NewEnvironment.LENGTH, text.length).put(Layout.NewEnvironment.TEXT, text);
                 puppet.memory().writeBytes(region.start() + symbol, record.array());
                 return;

@@ -12,8 +12,8 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.TransferBuffer;
-import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.SharedMemory;
 import org.udckpt.process.trace.TracerThread;
 
 /**
@@ -23,8 +23,10 @@ import org.udckpt.process.trace.TracerThread;
 final class Pages implements AutoCloseable {
     private static final int TASK = 8 << 20;
 
-    private final ExecutorService workers = Executors.newFixedThreadPool(Math.max(4, Runtime.getRuntime().availableProcessors()), // each waits for the disk half of the time
-            Thread.ofPlatform().daemon().name("udckpt-restore-pages-", 0).factory());
+    private final ExecutorService workers =
+            // each waits for the disk half of the time
+            Executors.newFixedThreadPool(Math.max(4, Runtime.getRuntime().availableProcessors()),
+                    Thread.ofPlatform().daemon().name("udckpt-restore-pages-", 0).factory());
     private final List<CompletableFuture<Void>> running = new ArrayList<>();
     private final List<Integer> files = new ArrayList<>();
 
@@ -69,7 +71,9 @@ final class Pages implements AutoCloseable {
                 try {
                     sink.write(at, part);
                 } catch (LinuxError failure) {
-                    throw new RestoreException(failure.isNoSpace() ? RestoreException.Reason.NO_SPACE : RestoreException.Reason.FAILED, what + ": " + failure.getMessage(), failure);
+                    throw new RestoreException(
+                            failure.isNoSpace() ? RestoreException.Reason.NO_SPACE : RestoreException.Reason.FAILED,
+                            what + ": " + failure.getMessage(), failure);
                 }
             }
         }
@@ -78,7 +82,7 @@ final class Pages implements AutoCloseable {
     /** A file's last page may go beyond its end: what lies there is cut off. */
     private static void writeFile(int fd, long offset, MemorySegment bytes, SharedMemory memory) {
         long count = Math.min(bytes.byteSize(), memory.size() - offset);
-        for (long done = 0; done < count; ) {
+        for (long done = 0; done < count;) {
             long n = Syscall.call(Syscall.PWRITE64, fd, bytes.address() + done, count - done, offset + done);
             done += LinuxError.check(n == 0 ? -LinuxError.ENOSPC : n, "write " + memory.path());
         }

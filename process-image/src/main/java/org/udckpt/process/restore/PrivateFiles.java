@@ -1,5 +1,7 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.MS_BIND;
+
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.util.ArrayList;
@@ -11,21 +13,23 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.KernelObject.OpenFile;
-import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.SharedMemory;
 
 /**
- * Lets a job change files without changing them: over each directory in which it works, or has a file open for writing, lies another one in the
- * job's mount namespace (overlayfs; Linux, Documentation/filesystems/overlayfs.rst), which takes what is written. Other directories, and file systems
- * that are mounted below those, are as always. A directory that is gone (of a launcher's session, which removes it at its end) is made, since there is
- * nothing else that one could lie over, and {@link #removeMade removed} again; so is shared memory with a name, which is made where it was.
+ * Lets a job change files without changing them: over each directory in which it works, or has a file open for writing,
+ * lies another one in the job's mount namespace (overlayfs; Linux, Documentation/filesystems/overlayfs.rst), which
+ * takes what is written. Other directories, and file systems that are mounted below those, are as always. A directory
+ * that is gone (of a launcher's session, which removes it at its end) is made, since there is nothing else that one
+ * could lie over, and {@link #removeMade removed} again; so is shared memory with a name, which is made where it was.
  */
 public final class PrivateFiles {
     /**
@@ -37,7 +41,7 @@ public final class PrivateFiles {
     public record Place(String directory, List<String> except) {}
 
     private static final String MADE = "made";
-    private static final int MOUNT = 165, MKDIR = 83, SYMLINK = 88, MS_BIND = 4096, O_PATH = 010000000, ACCESS = 3;
+    private static final int MKDIR = 83, SYMLINK = 88, ACCESS = 3;
     private static final Set<String> MEMORY_AND_DEVICES = Set.of("/", "/dev", "/proc", "/sys", "/dev/shm");
     /** mount(2) takes a page of options. */
     private static final int OPTIONS_MOST = 4095, ENAMETOOLONG = 36;
@@ -56,7 +60,10 @@ public final class PrivateFiles {
         return "/proc/" + puppet.hostPid() + "/root";
     }
 
-    /** Before any process of the job has opened or entered anything; {@code maker} shares its mount namespace with all others. */
+    /**
+     * Before any process of the job has opened or entered anything; {@code maker} shares its mount namespace with all
+     * others.
+     */
     static void mount(JobImage image, Place place, Puppet maker) {
         refuseWhatIsNotCovered(image, maker);
         new PrivateFiles(place, maker).mount(directories(image));
@@ -64,24 +71,33 @@ public final class PrivateFiles {
 
     private static void refuseWhatIsNotCovered(JobImage image, Puppet maker) {
         for (var object : image.objects()) {
-            if (object instanceof SharedMemory memory && memory.kind() == MemoryKind.NAMED_FILE && java.nio.file.Files.exists(java.nio.file.Path.of(memory.path()))) {
-                throw maker.unsupported("its shared memory " + memory.path() + " is there, perhaps in use by the job that goes on, and would be changed; end that job, or remove the file");
+            if (object instanceof SharedMemory memory && memory.kind() == MemoryKind.NAMED_FILE
+                    && Files.tryStat(memory.path()) != null) {
+                throw maker.unsupported("its shared memory " + memory.path()
+                        + " exists, perhaps in use by the running job, and would be changed; end that job, or remove "
+                        + "the file");
             }
         }
         if (written(image).contains("/")) {
-            throw maker.unsupported("it works in the directory /, or writes to files there, which cannot be kept as they are: run it in a directory of its own");
+            throw maker.unsupported("it works in the directory /, or writes to files there, which cannot be "
+                    + "protected from changes: run it in its own directory");
         }
     }
 
-    /** In which the job writes, outermost first; without those of memory and devices, which are the job's own or nobody's. */
+    /**
+     * In which the job writes, outermost first; without those of memory and devices, which are the job's own or
+     * nobody's.
+     */
     static List<String> directories(JobImage image) {
         Set<String> all = written(image);
-        all.removeIf(directory -> MEMORY_AND_DEVICES.contains(directory) || directory.startsWith("/proc/") || directory.startsWith("/sys/"));
+        all.removeIf(directory -> MEMORY_AND_DEVICES.contains(directory) || directory.startsWith("/proc/")
+                || directory.startsWith("/sys/"));
         return List.copyOf(all);
     }
 
     private static Set<String> written(JobImage image) {
-        Set<String> all = new TreeSet<>(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
+        Set<String> all =
+                new TreeSet<>(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
         image.processes().stream().map(ProcessState::workingDirectory).forEach(all::add);
         for (var object : image.objects()) {
             if (object instanceof OpenFile file && file.backing() == 0 && (file.flags() & ACCESS) != Syscall.O_RDONLY) {
@@ -92,9 +108,10 @@ public final class PrivateFiles {
         }
         for (JobFile file : image.files()) { // they are put back
             switch (file) {
-                case JobFile.RegularFile _, JobFile.HardLink _, JobFile.SymbolicLink _ -> all.add(parent(file.path()));
+                case JobFile.RegularFile _,JobFile.HardLink _,JobFile.SymbolicLink _ -> all.add(parent(file.path()));
                 case JobFile.Directory directory -> all.add(directory.path());
-                case JobFile.LeftOut _, JobFile.Named _ -> { }
+                case JobFile.LeftOut _,JobFile.Named _ -> {
+                }
             }
         }
         return all;
@@ -115,12 +132,15 @@ public final class PrivateFiles {
         stay.addAll(mountPoints());
         for (String path : stay) {
             if (directories.stream().anyMatch(directory -> path.startsWith(directory + "/"))) {
-                kept.add(new Kept(path, maker.call("open " + path, Syscall.OPEN, maker.string(path), O_PATH, 0)));
+                kept.add(new Kept(path,
+                        maker.call("open " + path, Syscall.OPEN, maker.string(path), Syscall.O_PATH, 0)));
             }
         }
         for (String directory : directories) {
-            boolean done = covered.stream().anyMatch(above -> directory.equals(above) || directory.startsWith(above + "/")
-                    && kept.stream().noneMatch(mount -> mount.path().startsWith(above + "/") && (directory + "/").startsWith(mount.path() + "/")));
+            boolean done = covered.stream()
+                    .anyMatch(above -> directory.equals(above) || directory.startsWith(above + "/")
+                            && kept.stream().noneMatch(mount -> mount.path().startsWith(above + "/")
+                                    && (directory + "/").startsWith(mount.path() + "/")));
             if (!done) {
                 cover(directory, covered.size());
                 covered.add(directory);
@@ -132,18 +152,22 @@ public final class PrivateFiles {
 
     private void cover(String directory, int number) {
         String own = place.directory() + "/" + number;
-        for (String part : new String[] {own, own + "/changed", own + "/work"}) {
+        for (String part : new String[]{own, own + "/changed", own + "/work"}) {
             maker.call("make " + part, MKDIR, maker.string(part), 0700);
         }
-        if (!java.nio.file.Files.isDirectory(java.nio.file.Path.of(directory))) {
+        Files.Stat there = Files.tryStat(directory);
+        if (there == null || there.type() != Files.Stat.DIRECTORY) {
             make(directory, own);
         }
-        String options = "lowerdir=" + escaped(directory) + ",upperdir=" + escaped(own + "/changed") + ",workdir=" + escaped(own + "/work")
-                + (Syscall.call(107 /* geteuid */) == 0 ? "" : ",userxattr");
+        String options = "lowerdir=" + escaped(directory) + ",upperdir=" + escaped(own + "/changed") + ",workdir="
+                + escaped(own + "/work")
+                + (Syscall.call(Syscall.GETEUID) == 0 ? "" : ",userxattr");
         long result = options.length() > OPTIONS_MOST ? -ENAMETOOLONG
-                : maker.tryCall(MOUNT, maker.string("overlay"), maker.string(directory), maker.string("overlay"), 0, maker.string(options));
+                : maker.tryCall(Syscall.MOUNT, maker.string("overlay"), maker.string(directory),
+                        maker.string("overlay"), 0, maker.string(options));
         if (result < 0) {
-            throw maker.unsupported("the files in " + directory + " cannot be kept as they are (overlayfs: " + LinuxError.name((int) -result)
+            throw maker.unsupported("the files in " + directory + " cannot be protected from changes (overlayfs: "
+                    + LinuxError.name((int) -result)
                     + "); this needs a kernel with overlayfs, and for changes a file system with extended attributes");
         }
     }
@@ -151,29 +175,33 @@ public final class PrivateFiles {
     /** All of it that is not there. What was made is known by links to it, beside the changes, outermost first. */
     private void make(String directory, String own) {
         List<String> missing = new ArrayList<>();
-        for (String path = directory; !java.nio.file.Files.exists(java.nio.file.Path.of(path)); path = parent(path)) {
+        for (String path = directory; Files.tryStat(path) == null; path = parent(path)) {
             missing.addFirst(path);
         }
         for (int i = 0; i < missing.size(); i++) {
             maker.call("make " + missing.get(i), MKDIR, maker.string(missing.get(i)), 0700);
-            maker.call("remember " + missing.get(i), SYMLINK, maker.string(missing.get(i)), maker.string("%s/%s%03d".formatted(own, MADE, i)));
+            maker.call("remember " + missing.get(i), SYMLINK, maker.string(missing.get(i)),
+                    maker.string("%s/%s%03d".formatted(own, MADE, i)));
         }
     }
 
     /** Shared memory has just been made, where there was nothing of that name. */
     static void made(Place place, SharedMemory memory) throws IOException {
-        java.nio.file.Files.createSymbolicLink(java.nio.file.Path.of(place.directory(), MADE + "-memory-" + memory.id()), java.nio.file.Path.of(memory.path()));
+        try (Folder folder = Folder.open(place.directory())) {
+            folder.symbolicLink(memory.path(), MADE + "-memory-" + memory.id());
+        }
     }
 
     /**
-     * Removes shared memory that was made, and the directories that were made to lay others over them. Nobody has written into these; one into which somebody
-     * else has stays.
+     * Removes shared memory that was made, and the directories that were made to lay others over them. Nobody has
+     * written into these; one into which somebody else has stays.
      *
      * @param directory {@link Place#directory}, when the job has ended
      */
     public static void removeMade(java.nio.file.Path directory) throws IOException {
         List<java.nio.file.Path> links;
-        try (Stream<java.nio.file.Path> files = java.nio.file.Files.find(directory, 2, (file, is) -> is.isSymbolicLink() && file.getFileName().toString().startsWith(MADE))) {
+        try (Stream<java.nio.file.Path> files = java.nio.file.Files.find(directory, 2,
+                (file, is) -> is.isSymbolicLink() && file.getFileName().toString().startsWith(MADE))) {
             links = files.sorted(Comparator.reverseOrder()).toList();
         }
         for (java.nio.file.Path link : links) {
@@ -187,14 +215,18 @@ public final class PrivateFiles {
 
     /** By the open directory's own link, since its path leads into what lies over it now. */
     private void putBack(Kept mount) {
-        maker.call("keep " + mount.path(), MOUNT, maker.string("/proc/self/fd/" + mount.descriptor()), maker.string(mount.path()), 0, MS_BIND, 0);
+        maker.call("keep " + mount.path(), Syscall.MOUNT, maker.string("/proc/self/fd/" + mount.descriptor()),
+                maker.string(mount.path()), 0, MS_BIND, 0);
     }
 
     private static String escaped(String path) {
         return path.replaceAll("([\\\\,:])", "\\\\$1");
     }
 
-    /** Of this process's namespace, of which the job's is a copy; spaces and the like are octal there (proc_pid_mountinfo(5)). */
+    /**
+     * Of this process's namespace, of which the job's is a copy; spaces and the like are octal there
+     * (proc_pid_mountinfo(5)).
+     */
     private static List<String> mountPoints() {
         List<String> points = new ArrayList<>();
         for (String line : Proc.text("/proc/self/mountinfo").split("\n")) {
@@ -204,6 +236,7 @@ public final class PrivateFiles {
     }
 
     private static String unescaped(String point) {
-        return OCTAL.matcher(point).replaceAll(octal -> Matcher.quoteReplacement(String.valueOf((char) Integer.parseInt(octal.group(1), 8))));
+        return OCTAL.matcher(point).replaceAll(
+                octal -> Matcher.quoteReplacement(String.valueOf((char) Integer.parseInt(octal.group(1), 8))));
     }
 }

@@ -23,7 +23,8 @@ final class ProcessContents implements MemorySource {
 
     /** @param left out */
     static ProcessContents without(MemorySource image, List<Region> left) {
-        long[] ranges = left.stream().sorted(Comparator.comparingLong(Region::start)).flatMapToLong(region -> LongStream.of(region.start(), region.end())).toArray();
+        long[] ranges = left.stream().sorted(Comparator.comparingLong(Region::start))
+                .flatMapToLong(region -> LongStream.of(region.start(), region.end())).toArray();
         return without(image, ranges);
     }
 
@@ -37,7 +38,10 @@ final class ProcessContents implements MemorySource {
         return new ProcessContents(image, ranges -> AddressRanges.both(ranges, only));
     }
 
-    /** Without what the image holds of the kernel's own pages (the vDSO's code), and what images of older versions hold of memory that begins empty. */
+    /**
+     * Without what the image holds of the kernel's own pages (the vDSO's code), and what images of older versions hold
+     * of memory that begins empty.
+     */
     static ProcessContents own(MemorySource image, List<Region> regions) {
         return without(image, regions.stream().filter(region -> region.kernelOwned() || region.droppable()).toList());
     }

@@ -1,5 +1,7 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.PR_SET_CHILD_SUBREAPER;
+
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -10,8 +12,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.ObjectKinds;
+import org.udckpt.process.kinds.terminal.TerminalRestore;
+import org.udckpt.process.kinds.unix.PeerMakers;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Zombie;
 import org.udckpt.process.tree.CoreDump;
@@ -21,17 +27,16 @@ import org.udckpt.process.tree.TreeRefused;
 import org.udckpt.process.tree.TreeStep;
 
 /**
- * Makes the job's processes, empty still: roots from the shepherd's stubs, all others by fork, so that parenthood, sessions and process groups are what
- * they were. The order is {@link TreePlan}'s.
+ * Makes the job's processes, empty still: roots from the shepherd's stubs, all others by fork, so that parenthood,
+ * sessions and process groups are what they were. The order is {@link TreePlan}'s.
  */
 final class ProcessTree {
-    private static final int PR_SET_CHILD_SUBREAPER = 36;
     private static final int FIRST_PID = 300, PID_ONE = 1;
 
     private final JobImage image;
     private final RestoreTarget target;
     private final Owners owners;
-    private final TerminalObjects terminals;
+    private final TerminalRestore terminals;
     private final Handles handles;
     private final InheritedMemory inherited;
     /** Where the launcher's standard streams are in all processes. */
@@ -45,8 +50,11 @@ final class ProcessTree {
     private final Set<Integer> taken = new HashSet<>();
     /** Of those that are there for their sockets only: who waits for them. */
     private final Map<Integer, Puppet> makers = new HashMap<>();
+    /** object id -> child that will have ended */
+    private final Map<Long, Integer> ending = new HashMap<>();
 
-    ProcessTree(JobImage image, RestoreTarget target, Owners owners, TerminalObjects terminals, Handles handles, InheritedMemory inherited) {
+    ProcessTree(JobImage image, RestoreTarget target, Owners owners, TerminalRestore terminals, Handles handles,
+            InheritedMemory inherited) {
         this.inherited = inherited;
         this.image = image;
         this.target = target;
@@ -57,13 +65,17 @@ final class ProcessTree {
     }
 
     static List<TreeStep> plan(JobImage image, Owners owners) {
-        Stream<TreeMember> living = image.processes().stream().map(one -> new TreeMember(one.pid(), one.parentPid(), one.session(), one.processGroup()));
-        Stream<TreeMember> ended = image.zombies().stream().map(one -> new TreeMember(one.pid(), one.parentPid(), one.session(), one.processGroup()));
+        Stream<TreeMember> living = image.processes().stream()
+                .map(one -> new TreeMember(one.pid(), one.parentPid(), one.session(), one.processGroup()));
+        Stream<TreeMember> ended = image.zombies().stream()
+                .map(one -> new TreeMember(one.pid(), one.parentPid(), one.session(), one.processGroup()));
         try {
             return TreePlan.of(Stream.concat(living, ended).toList());
         } catch (TreeRefused refused) {
-            String who = image.processes().stream().anyMatch(one -> one.pid() == refused.pid()) ? owners.of(refused.pid()).name() : "process " + refused.pid();
-            throw new RestoreException(RestoreException.Reason.UNSUPPORTED, who + " cannot be made again where it was among the job's processes: " + refused.getMessage());
+            String who = image.processes().stream().anyMatch(one -> one.pid() == refused.pid())
+                    ? owners.of(refused.pid()).name() : "process " + refused.pid();
+            throw new RestoreException(RestoreException.Reason.UNSUPPORTED, who
+                    + " cannot be restored at its place in the process tree: " + refused.getMessage());
         }
     }
 
@@ -77,7 +89,8 @@ final class ProcessTree {
         String refusal = image.zombies().stream().anyMatch(Zombie::dumped) ? CoreDump.refusal() : null;
         if (refusal != null) {
             Zombie zombie = image.zombies().stream().filter(Zombie::dumped).findFirst().orElseThrow();
-            throw owners.of(zombie.parentPid()).unsupported("its child " + zombie.pid() + " had ended with a core dump, and " + refusal);
+            throw owners.of(zombie.parentPid())
+                    .unsupported("its child " + zombie.pid() + " had ended with a core dump, and " + refusal);
         }
     }
 
@@ -86,16 +99,19 @@ final class ProcessTree {
         List<TreeStep> steps = plan(image, owners);
         taken.add(PID_ONE); // the shepherd's, which may have made a socket, too
         image.threads().forEach(thread -> taken.add(thread.tid()));
-        image.processes().forEach(process -> taken.addAll(List.of(process.pid(), process.processGroup(), process.session())));
+        image.processes()
+                .forEach(process -> taken.addAll(List.of(process.pid(), process.processGroup(), process.session())));
         image.zombies().forEach(zombie -> taken.addAll(List.of(zombie.pid(), zombie.processGroup(), zombie.session())));
         nameParent();
         steps.forEach(this::go);
-        image.processes().stream().filter(process -> process.session() == process.pid()).forEach(leader -> terminals.foreground(made.get(leader.pid())));
+        image.processes().stream().filter(process -> process.session() == process.pid())
+                .forEach(leader -> terminals.foreground(made.get(leader.pid())));
         Set<Integer> wanted = PeerMakers.ended(image);
         image.zombies().stream().filter(zombie -> !wanted.contains(zombie.pid())).forEach(this::bury);
         Map<Integer, Puppet> puppets = new LinkedHashMap<>();
         image.processes().forEach(process -> puppets.put(process.pid(), made.get(process.pid())));
         bringBack(wanted, puppets.values().iterator().next());
+        addEnding(puppets.values().iterator().next());
         return puppets;
     }
 
@@ -106,14 +122,15 @@ final class ProcessTree {
                 made.put(pid, parent.helper(pid));
                 makers.put(pid, parent);
             } else if (!made.containsKey(pid)) {
-                target.warn("process " + pid + ", which is none of the job's any more, made unix sockets of the job; its number is another's now, so that SO_PEERCRED names another process as their maker");
+                target.warn("process " + pid + ", which has left the job, made unix sockets of the job; its pid is "
+                        + "in use now, so SO_PEERCRED names another process as their maker");
             }
         }
     }
 
     /** By number, until {@link #endMakers}: also processes that have ended, and that sockets tell of. */
-    PeerMakers makers() {
-        return new PeerMakers(image, made);
+    Map<Integer, Puppet> makers() {
+        return made;
     }
 
     /** When all unix sockets are made. */
@@ -123,14 +140,36 @@ final class ProcessTree {
         image.zombies().stream().filter(zombie -> made.containsKey(zombie.pid())).forEach(this::bury);
     }
 
-    /** getppid(2) of the first processes and of orphans: the shepherd takes the number that their parent had, where nothing of the job has it. */
+    /** A child that does nothing for each object whose kind needs one, until {@link #endMakers}. */
+    private void addEnding(Puppet parent) {
+        for (KernelObject object : image.objects()) {
+            if (ObjectKinds.of(object).needsEndingChild(object)) {
+                int pid = number(-1);
+                made.put(pid, parent.helper(pid));
+                makers.put(pid, parent);
+                ending.put(object.id(), pid);
+            }
+        }
+    }
+
+    /** The number of the child that the object needs, until {@link #endMakers}. */
+    int endingChild(long object) {
+        return ending.get(object);
+    }
+
+    /**
+     * getppid(2) of the first processes and of orphans: the shepherd takes the number that their parent had, where
+     * nothing of the job has it.
+     */
     private void nameParent() {
-        int parent = image.attributes().stream().filter(one -> one.kind() == AttributeKind.PARENT).mapToInt(one -> (int) one.values()[0]).findFirst().orElse(PID_ONE);
+        int parent = image.attributes().stream().filter(one -> one.kind() == AttributeKind.PARENT)
+                .mapToInt(one -> (int) one.values()[0]).findFirst().orElse(PID_ONE);
         if (parent != PID_ONE && taken.add(parent)) {
             shepherd = target.parent(parent);
         }
         if (shepherd != parent) {
-            target.warn("the parent of the job's first process had pid " + parent + ", which it cannot have here: getppid(2) tells " + shepherd + " now");
+            target.warn("the parent of the job's first process had pid " + parent
+                    + ", which it cannot have here: getppid(2) tells " + shepherd + " now");
         }
     }
 
@@ -155,7 +194,8 @@ final class ProcessTree {
             case TreeStep.Fork fork -> {
                 Puppet maker = made.get(fork.maker());
                 inherited.stage(maker, fork.pid());
-                made.put(fork.pid(), states.containsKey(fork.pid()) ? maker.fork(owners.of(fork.pid())) : maker.helper(number(fork.pid())));
+                made.put(fork.pid(), states.containsKey(fork.pid()) ? maker.fork(owners.of(fork.pid()))
+                        : maker.helper(number(fork.pid())));
             }
             case TreeStep.NewSession session -> {
                 Puppet leader = made.get(session.pid());
@@ -164,8 +204,10 @@ final class ProcessTree {
                     terminals.control(leader);
                 }
             }
-            case TreeStep.JoinGroup joins -> made.get(joins.pid()).call("join process group " + joins.group(), Syscall.SETPGID, 0, joins.group());
-            case TreeStep.Adopt adopts -> made.get(adopts.pid()).call("PR_SET_CHILD_SUBREAPER", Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, adopts.on() ? 1 : 0);
+            case TreeStep.JoinGroup joins -> made.get(joins.pid()).call("join process group " + joins.group(),
+                    Syscall.SETPGID, 0, joins.group());
+            case TreeStep.Adopt adopts -> made.get(adopts.pid()).call("PR_SET_CHILD_SUBREAPER", Syscall.PRCTL,
+                    PR_SET_CHILD_SUBREAPER, adopts.on() ? 1 : 0);
             case TreeStep.End end -> end(end.pid(), made.get(end.maker()));
         }
     }
@@ -206,7 +248,8 @@ final class ProcessTree {
     private void bury(Zombie zombie) {
         try (Puppet dead = made.remove(zombie.pid())) {
             dead.rename(zombie.name());
-            int user = image.attributes().stream().filter(one -> one.kind() == AttributeKind.ENDED_CHILD && one.values()[0] == zombie.pid())
+            int user = image.attributes().stream()
+                    .filter(one -> one.kind() == AttributeKind.ENDED_CHILD && one.values()[0] == zombie.pid())
                     .mapToInt(one -> (int) one.values()[1]).findFirst().orElse(Puppet.SAME_USER);
             dead.end(zombie.waitStatus(), user);
         }

@@ -1,16 +1,23 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.PR_SET_DUMPABLE;
+import static org.udckpt.linux.LinuxConstants.PR_SET_NAME;
+import static org.udckpt.linux.LinuxConstants.RLIMIT_CORE;
+import static org.udckpt.linux.LinuxConstants.SIGKILL;
+
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.PidFd;
+import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.ProcessMemory;
+import org.udckpt.linux.RawText;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
+import org.udckpt.process.kinds.base.Maker;
+import org.udckpt.process.kinds.base.Struct;
 import org.udckpt.process.trace.CallLoop;
 import org.udckpt.process.trace.Injector;
 import org.udckpt.process.trace.Ptrace;
@@ -23,15 +30,16 @@ import org.udckpt.process.tree.CoreDump;
  * scratch mapping, where no mapping of the job is, for the calls' arguments. Its signals are blocked. Used on the
  * tracer thread only.
  */
-final class Puppet implements AutoCloseable {
-    static final int OPTIONS = Ptrace.O_TRACESYSGOOD | Ptrace.O_TRACEFORK | Ptrace.O_TRACEVFORK | Ptrace.O_TRACECLONE | Ptrace.O_EXITKILL;
+final class Puppet implements Maker, AutoCloseable {
+    static final int OPTIONS =
+            Ptrace.O_TRACESYSGOOD | Ptrace.O_TRACEFORK | Ptrace.O_TRACEVFORK | Ptrace.O_TRACECLONE | Ptrace.O_EXITKILL;
     static final int SCRATCH_BYTES = 1 << 16;
     /** Behind the scratch: {@link CallLoop}. */
     static final int CODE_BYTES = 4096;
     private static final int CLONE_ARGS_BYTES = 88;
     /** As setresuid(2) has it. */
     static final int SAME_USER = -1;
-    private static final int SETRESUID = 117, SIGKILL = 9, RLIMIT_CORE = 4, PR_SET_DUMPABLE = 4, PR_SET_NAME = 15, MOUNT = 165, UNSHARE = 272;
+    private static final int UNSHARE = 272;
     private static final int CLONE_NEWNS = 0x20000, MS_REC = 0x4000, MS_PRIVATE = 1 << 18;
 
     private final Owner owner;
@@ -88,13 +96,17 @@ final class Puppet implements AutoCloseable {
                 return;
             }
             if (status.ended()) {
-                throw new RestoreException(RestoreException.Reason.FAILED, "process " + tid + " " + status + " while it was restored");
+                throw new RestoreException(RestoreException.Reason.FAILED,
+                        "process " + tid + " " + status + " while it was restored");
             }
             Ptrace.resume(Ptrace.CONT, tid, status.signalDelivery() ? status.signal() : 0);
         }
     }
 
-    /** Forks this puppet: the child is a puppet too, with that pid. Only before the address space is built: its memory is what this one has been given to pass on. */
+    /**
+     * Forks this puppet: the child is a puppet too, with that pid. Only before the address space is built: its memory
+     * is what this one has been given to pass on.
+     */
     Puppet fork(Owner child) {
         int host = clone("fork process " + child.pid(), 17 /* SIGCHLD */, 0, child.pid(), 0);
         return new Puppet(child, host, base, instruction(), scratch);
@@ -105,17 +117,21 @@ final class Puppet implements AutoCloseable {
         return fork(owner.helper(child));
     }
 
-    /** A thread with id {@code tid}; returns its id for the tracer. {@code clearTid} as set_tid_address(2) has it, or 0. */
+    /**
+     * A thread with id {@code tid}; returns its id for the tracer. {@code clearTid} as set_tid_address(2) has it, or 0.
+     */
     int thread(int tid, long clearTid) {
         long flags = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000; /* VM, FS, FILES, SIGHAND, THREAD, SYSVSEM */
-        return clone("make thread " + tid, 0, clearTid == 0 ? flags : flags | 0x200000 /* CHILD_CLEARTID */, tid, clearTid);
+        return clone("make thread " + tid, 0, clearTid == 0 ? flags : flags | 0x200000 /* CHILD_CLEARTID */, tid,
+                clearTid);
     }
 
     /** clone3(2) with set_tid; the new task's id for the tracer, stopped and with all signals blocked. */
     private int clone(String what, long exitSignal, long flags, int id, long clearTid) {
         long ids = structure().i32(id).put();
         // pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup
-        long arguments = structure().i64(flags).i64(0).i64(clearTid).i64(0).i64(exitSignal).i64(0).i64(0).i64(0).i64(ids).i64(1).i64(0).put();
+        long arguments = structure().i64(flags).i64(0).i64(clearTid).i64(0).i64(exitSignal).i64(0).i64(0).i64(0)
+                .i64(ids).i64(1).i64(0).put();
         long made = call(what, Syscall.CLONE3, arguments, CLONE_ARGS_BYTES);
         if (made != id) {
             throw failed(what + ": the kernel gave id " + made);
@@ -125,7 +141,10 @@ final class Puppet implements AutoCloseable {
         return host;
     }
 
-    /** Ends it with that status of wait4(2), as that real user or as {@link #SAME_USER}, and leaves it a zombie for its parent. */
+    /**
+     * Ends it with that status of wait4(2), as that real user or as {@link #SAME_USER}, and leaves it a zombie for its
+     * parent.
+     */
     void end(int waitStatus, int user) {
         WaitStatus wanted = new WaitStatus(waitStatus);
         WaitStatus status;
@@ -135,7 +154,7 @@ final class Puppet implements AutoCloseable {
             call("forbid a core file", Syscall.PRLIMIT64, 0, RLIMIT_CORE, structure().i64(1).i64(1).put(), 0);
         }
         if (user != SAME_USER) {
-            call("setresuid", SETRESUID, user, user, user);
+            call("setresuid", Syscall.SETRESUID, user, user, user);
         }
         if (wanted.dumped()) { // what another user is not
             call("PR_SET_DUMPABLE", Syscall.PRCTL, PR_SET_DUMPABLE, 1);
@@ -148,19 +167,21 @@ final class Puppet implements AutoCloseable {
             status = kill(wanted);
         }
         if (status.raw() != waitStatus) {
-            throw failed("a child that had ended with status 0x%x could not be made again: %s (0x%x)".formatted(waitStatus, status, status.raw()));
+            throw failed("a child that had ended with status 0x%x could not be made again: %s (0x%x)"
+                    .formatted(waitStatus, status, status.raw()));
         }
     }
 
     private WaitStatus kill(WaitStatus wanted) {
         if (wanted.signal() != SIGKILL) {
             byte[] standard = new byte[32]; // SIG_DFL: the launcher may ignore it (nohup)
-            call("default action of signal " + wanted.signal(), Syscall.RT_SIGACTION, wanted.signal(), bytes(standard), 0, 8);
+            call("default action of signal " + wanted.signal(), Syscall.RT_SIGACTION, wanted.signal(), bytes(standard),
+                    0, 8);
         }
         if (wanted.signal() != SIGKILL) {
             Ptrace.setSignalMask(hostPid, 0);
         }
-        try (PidFd self = new PidFd(hostPid)) {
+        try (ProcessHandleFd self = new ProcessHandleFd(hostPid)) {
             self.signal(wanted.signal());
         }
         if (wanted.signal() != SIGKILL) { // which ends it where it stands
@@ -183,8 +204,8 @@ final class Puppet implements AutoCloseable {
         most = User.id() == 0 ? Limits.INFINITY : most;
         call("permit a core file", Syscall.PRLIMIT64, 0, RLIMIT_CORE, structure().i64(most).i64(most).put(), 0);
         call("unshare its mounts", UNSHARE, CLONE_NEWNS);
-        call("keep its mounts to itself", MOUNT, 0, string("/"), 0, MS_REC | MS_PRIVATE, 0);
-        call("mount a place for a core file", MOUNT, string("tmpfs"), string("/proc"), string("tmpfs"), 0, 0);
+        call("keep its mounts to itself", Syscall.MOUNT, 0, string("/"), 0, MS_REC | MS_PRIVATE, 0);
+        call("mount a place for a core file", Syscall.MOUNT, string("tmpfs"), string("/proc"), string("tmpfs"), 0, 0);
         call("enter the place for a core file", Syscall.CHDIR, string("/proc"));
     }
 
@@ -193,15 +214,18 @@ final class Puppet implements AutoCloseable {
         call("PR_SET_NAME", Syscall.PRCTL, PR_SET_NAME, string(name));
     }
 
-    int rank() {
+    @Override
+    public int rank() {
         return owner.rank();
     }
 
-    int pid() {
+    @Override
+    public int pid() {
         return pid;
     }
 
-    int hostPid() {
+    @Override
+    public int hostPid() {
         return hostPid;
     }
 
@@ -228,7 +252,8 @@ final class Puppet implements AutoCloseable {
     }
 
     /** The result of a call that must succeed. Arguments that were put in the scratch are gone afterwards. */
-    long call(String what, long number, long... arguments) {
+    @Override
+    public long call(String what, long number, long... arguments) {
         long result = tryCall(number, arguments);
         if (result < 0 && result > -4096) {
             throw failed(what + ": " + LinuxError.name((int) -result));
@@ -237,12 +262,16 @@ final class Puppet implements AutoCloseable {
     }
 
     /** The result or {@code -errno}. */
-    long tryCall(long number, long... arguments) {
+    @Override
+    public long tryCall(long number, long... arguments) {
         used = 0;
         return injector.call(number, arguments);
     }
 
-    /** Makes {@code count} calls of a {@link Batch} at this address. Arguments that were put in the scratch are gone afterwards. */
+    /**
+     * Makes {@code count} calls of a {@link Batch} at this address. Arguments that were put in the scratch are gone
+     * afterwards.
+     */
     void execute(long entries, int count) {
         used = 0;
         injector.execute(scratch + SCRATCH_BYTES, entries, count);
@@ -276,7 +305,8 @@ final class Puppet implements AutoCloseable {
     }
 
     /** Puts an argument into the scratch until the next call; its address. */
-    long bytes(byte[] value) {
+    @Override
+    public long bytes(byte[] value) {
         int at = used + 15 & ~15;
         if (at + value.length > SCRATCH_BYTES) {
             throw new IllegalStateException(value.length + " bytes do not fit in the scratch of process " + pid);
@@ -286,21 +316,25 @@ final class Puppet implements AutoCloseable {
         return scratch + at;
     }
 
-    long string(String value) {
-        byte[] text = value.getBytes(StandardCharsets.UTF_8);
+    @Override
+    public long string(String value) {
+        byte[] text = RawText.encode(value);
         return bytes(Arrays.copyOf(text, text.length + 1));
     }
 
-    Struct structure() {
+    @Override
+    public Struct structure() {
         return new Struct(this);
     }
 
     /** What a call left at {@code address}. */
-    byte[] read(long address, int count) {
+    @Override
+    public byte[] read(long address, int count) {
         return memory.readBytes(address, count);
     }
 
-    int readInt(long address) {
+    @Override
+    public int readInt(long address) {
         return ByteBuffer.wrap(read(address, 4)).order(ByteOrder.LITTLE_ENDIAN).getInt();
     }
 
@@ -308,19 +342,28 @@ final class Puppet implements AutoCloseable {
         memory.write(address, bytes);
     }
 
-    RestoreException failed(String what) {
+    @Override
+    public RestoreException failed(String what) {
         return owner.failed(what);
     }
 
-    RestoreException unsupported(String what) {
+    @Override
+    public RestoreException unsupported(String what) {
         return owner.unsupported(what);
     }
 
-    RestoreException changed(String what) {
+    @Override
+    public RestoreException inUse(String what) {
+        return owner.inUse(what);
+    }
+
+    @Override
+    public RestoreException changed(String what) {
         return owner.changed(what);
     }
 
-    String name() {
+    @Override
+    public String name() {
         return owner.name();
     }
 

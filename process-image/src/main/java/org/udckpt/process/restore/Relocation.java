@@ -1,9 +1,9 @@
 package org.udckpt.process.restore;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.List;
 import org.udckpt.process.files.PathPattern;
+import org.udckpt.process.kinds.ObjectKinds;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
@@ -13,8 +13,8 @@ import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 
 /**
- * Where a job's files are at a restart: each path that the kernel opens for it again is looked up here. What the program itself keeps in its
- * memory, such as the name of a file that it will open later, stays what it is.
+ * Where a job's files are at a restart: each path that the kernel opens for it again is looked up here. What the
+ * program itself keeps in its memory, such as the name of a file that it will open later, stays what it is.
  *
  * @param moves the longest first
  * @param directory in place of the working directory of the first process, for all that were in it; null: as before
@@ -36,13 +36,22 @@ public record Relocation(List<Move> moves, String directory) {
         }
         String first = image.processes().getFirst().workingDirectory();
         List<ProcessState> processes = image.processes().stream().map(process -> process.at(path(process.executable()),
-                directory != null && process.workingDirectory().equals(first) ? directory : path(process.workingDirectory()))).toList();
-        List<Region> regions = image.regions().stream().map(region -> new Region(region.pid(), region.start(), region.end(), region.permissions(), region.fileOffset(),
-                path(region.path()), region.vmFlags(), region.backing())).toList();
-        List<KernelObject> objects = image.objects().stream().map(this::object).toList();
-        List<InotifyWatch> watches = image.watches().stream().map(watch -> new InotifyWatch(watch.inotify(), watch.number(), path(watch.path()), watch.mask())).toList();
+                directory != null && process.workingDirectory().equals(first) ? directory
+                        : path(process.workingDirectory())))
+                .toList();
+        List<Region> regions = image.regions().stream()
+                .map(region -> new Region(region.pid(), region.start(), region.end(), region.permissions(),
+                        region.fileOffset(),
+                        path(region.path()), region.vmFlags(), region.backing()))
+                .toList();
+        List<KernelObject> objects =
+                image.objects().stream().map(object -> ObjectKinds.of(object).moved(object, this::path)).toList();
+        List<InotifyWatch> watches = image.watches().stream()
+                .map(watch -> new InotifyWatch(watch.inotify(), watch.number(), path(watch.path()), watch.mask()))
+                .toList();
         return image.elsewhere(processes, regions, objects, watches, image.files().stream().map(this::file).toList(),
-                image.identities().stream().map(one -> one.at(path(one.path()))).toList(), image.names().stream().map(this::name).toList());
+                image.identities().stream().map(one -> one.at(path(one.path()))).toList(),
+                image.names().stream().map(this::name).toList());
     }
 
     /** Where a path is now. */
@@ -57,37 +66,11 @@ public record Relocation(List<Move> moves, String directory) {
         return path;
     }
 
-    private KernelObject object(KernelObject object) {
-        return switch (object) {
-            case KernelObject.OpenFile f -> openFile(f);
-            case KernelObject.SharedMemory m -> switch (m.kind()) {
-                case NAMED_FILE, DISK_FILE, DELETED_FILE -> new KernelObject.SharedMemory(m.id(), m.kind(), path(m.path()), m.size(), m.mode(), m.uid(), m.gid(), m.key(), m.ipcId(), m.seals());
-                case ANONYMOUS, MEMFD, SYSV -> m;
-            };
-            case KernelObject.Pipe pipe when pipe.path() != null -> new KernelObject.Pipe(pipe.id(), path(pipe.path()), pipe.capacity(), pipe.contents());
-            case KernelObject.MappedFile f -> new KernelObject.MappedFile(f.id(), path(f.path()), f.size(), f.modifiedNs());
-            case KernelObject.DirectoryOrDevice d -> new KernelObject.DirectoryOrDevice(d.id(), path(d.path()), d.flags(), d.position());
-            case KernelObject.UnixSocket s when s.name().length > 1 && s.name()[0] == '/' -> new KernelObject.UnixSocket(s.id(), s.flags(), s.type(), s.state(), s.peer(), s.queued(),
-                    s.messageLengths(), path(new String(s.name(), StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8), s.backlog(), s.sendBuffer(), s.receiveBuffer(), s.shutdown(),
-                    s.receiveTimeoutUs(), s.sendTimeoutUs(), s.passCredentials());
-            case KernelObject.GonePeer g when g.name().length > 1 && g.name()[0] == '/' ->
-                    new KernelObject.GonePeer(g.id(), g.object(), path(new String(g.name(), StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8));
-            case KernelObject.Pipe _, KernelObject.UnixSocket _, KernelObject.GonePeer _, KernelObject.UnixOptions _, KernelObject.PipeEnd _, KernelObject.EventFd _, KernelObject.TimerFd _, KernelObject.Epoll _, KernelObject.EpollEntry _,
-                    KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalOwner _, KernelObject.SignalFd _, KernelObject.InotifyFd _, KernelObject.PseudoFile _, KernelObject.AgentConnection _,
-                    KernelObject.PmiConnection _, KernelObject.StandardStream _ -> object;
-        };
-    }
-
-    /** Somewhere else lies another file: its inode, 0, is not known. */
-    private KernelObject.OpenFile openFile(KernelObject.OpenFile f) {
-        String path = path(f.path());
-        return new KernelObject.OpenFile(f.id(), path, f.flags(), f.position(), f.size(), f.mode(), f.device(), path.equals(f.path()) ? f.inode() : 0, f.modifiedNs(), f.backing());
-    }
-
     private JobName name(JobName name) {
         return switch (name) {
             case JobName.Fifo f -> new JobName.Fifo(f.object(), path(f.path()), f.mode(), f.uid(), f.gid());
-            case JobName.SocketFile s -> new JobName.SocketFile(s.object(), s.path().isEmpty() ? "" : path(s.path()), s.mode(), s.uid(), s.gid());
+            case JobName.SocketFile s -> new JobName.SocketFile(s.object(), s.path().isEmpty() ? "" : path(s.path()),
+                    s.mode(), s.uid(), s.gid());
             case JobName.Slave s -> s; // in a file system of the job's own
             case JobName.Directory d -> new JobName.Directory(path(d.path()), d.mode(), d.uid(), d.gid(), d.own());
         };
@@ -95,10 +78,13 @@ public record Relocation(List<Move> moves, String directory) {
 
     private JobFile file(JobFile file) {
         return switch (file) {
-            case JobFile.RegularFile f -> new JobFile.RegularFile(f.id(), path(f.path()), f.size(), f.mode(), f.uid(), f.gid(), f.modifiedNs(), f.device(), f.inode(), f.changedNs(), f.cut());
+            case JobFile.RegularFile f -> new JobFile.RegularFile(f.id(), path(f.path()), f.size(), f.mode(), f.uid(),
+                    f.gid(), f.modifiedNs(), f.device(), f.inode(), f.changedNs(), f.cut());
             case JobFile.HardLink link -> new JobFile.HardLink(path(link.path()), path(link.of()));
-            case JobFile.SymbolicLink link -> new JobFile.SymbolicLink(path(link.path()), link.target().startsWith("/") ? path(link.target()) : link.target(), link.uid(), link.gid());
-            case JobFile.Directory d -> new JobFile.Directory(path(d.path()), d.mode(), d.uid(), d.gid(), d.modifiedNs());
+            case JobFile.SymbolicLink link -> new JobFile.SymbolicLink(path(link.path()),
+                    link.target().startsWith("/") ? path(link.target()) : link.target(), link.uid(), link.gid());
+            case JobFile.Directory d -> new JobFile.Directory(path(d.path()), d.mode(), d.uid(), d.gid(),
+                    d.modifiedNs());
             case JobFile.LeftOut out -> new JobFile.LeftOut(path(out.path()), out.reason());
             case JobFile.Named named -> {
                 PathPattern pattern = PathPattern.of(named.path());

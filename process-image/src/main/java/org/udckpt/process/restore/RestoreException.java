@@ -1,6 +1,8 @@
 package org.udckpt.process.restore;
 
-/** A job that cannot be restored. The message names rank, process and object; nothing of the job runs when it is thrown. */
+/**
+ * A job that cannot be restored. The message names rank, process and object; nothing of the job runs when it is thrown.
+ */
 public final class RestoreException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     /** What kind of help the user needs. */

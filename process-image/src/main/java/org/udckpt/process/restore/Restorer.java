@@ -1,5 +1,7 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.SIGKILL;
+
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -11,22 +13,22 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MonotonicClock;
-import org.udckpt.linux.PidFd;
+import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.NewNames;
+import org.udckpt.process.kinds.terminal.TerminalRestore;
+import org.udckpt.process.kinds.unix.PeerMakers;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.KernelObject.OpenFile;
-import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.model.SharedMemory;
 import org.udckpt.process.model.StopSignals;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.names.NameRefused;
-import org.udckpt.process.names.NamesCheck;
-import org.udckpt.process.names.NewNames;
 import org.udckpt.process.names.OwnDirectories;
 import org.udckpt.process.names.PlacedNames;
 import org.udckpt.process.restore.lazy.Support;
@@ -36,12 +38,10 @@ import org.udckpt.process.trace.TracerThread;
 import org.udckpt.process.trace.VectorLayouts;
 
 /**
- * Makes a job's processes again from an image, in the namespaces of a shepherd that was started with --restore. Until all
- * of them are complete none runs, and the kernel kills them should this process end; then all go at once.
+ * Makes a job's processes again from an image, in the namespaces of a shepherd that was started with --restore. Until
+ * all of them are complete none runs, and the kernel kills them should this process end; then all go at once.
  */
 public final class Restorer {
-    private static final int SIGKILL = 9;
-
     private final JobImage image;
     private final RestoreTarget target;
     private final Owners owners;
@@ -57,29 +57,33 @@ public final class Restorer {
     private final LazyProcesses lazy;
     private final NamedFiles names;
     private final VerifiedFiles verified;
+    private Descriptors descriptors;
 
-    private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, Owners owners, VerifiedFiles verified, NamedFiles names, long lazyFrom) {
+    private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, Owners owners,
+            VerifiedFiles verified, NamedFiles names, long lazyFrom) {
         this.image = image;
         this.target = target;
         this.owners = owners;
         this.verified = verified;
         this.names = names;
         memory.forEach(source -> (source.process() ? privateContents : sharedContents).put(source.id(), source));
-        image.objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(m -> sharedMemories.put(m.id(), m));
+        image.objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast)
+                .forEach(m -> sharedMemories.put(m.id(), m));
         this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
         this.timers = image.timers().stream().collect(Collectors.groupingBy(PosixTimer::pid));
         this.handles = new Handles(image);
-        this.inherited = new InheritedMemory(ProcessTree.plan(image, owners), image, regions, privateContents, handles, verified, names);
-        this.tree = new ProcessTree(image, target, owners, new TerminalObjects(image, handles), handles, inherited);
+        this.inherited = new InheritedMemory(ProcessTree.plan(image, owners), image, regions, privateContents, handles,
+                verified, names);
+        this.tree = new ProcessTree(image, target, owners, new TerminalRestore(image, handles), handles, inherited);
         Map<Long, MemorySource> rest = new HashMap<>();
         privateContents.forEach((pid, source) -> rest.put(pid, inherited.rest(source)));
         this.lazy = LazyProcesses.plan(image.processes(), this::regionsOf, rest, lazyFrom, target);
     }
 
     /**
-     * Whether there is an order in which the processes can be made, and this process may give the job's threads their users and capabilities, and knows all their
-     * attributes. To be asked before files are put back;
-     * {@link #restore} asks again.
+     * Whether there is an order in which the processes can be made, and this process may give the job's threads their
+     * users and capabilities, and knows all their attributes. To be asked before files are put back; {@link #restore}
+     * asks again.
      *
      * @param naming {@link RestoreTarget#name}
      * @throws RestoreException naming the process; another user may
@@ -90,17 +94,19 @@ public final class Restorer {
         Credentials.check(image, owners);
         PeerMakers.check(image, owners);
         KernelAttributes.refuseUnknown(image, owners);
-        Attributes.checkLimits(image, owners);
+        ProcessAttributes.checkLimits(image, owners);
     }
 
     /**
-     * Whether the job's programs and libraries, and what it reads, are there as they were; {@link #restore} looks again.
+     * Whether the job's programs and libraries, and what it reads, are there as they were; {@link #restore} looks
+     * again.
      *
      * @param warn is told what is odd, and no hindrance
      * @throws RestoreException naming the one that is not
      */
     public static void checkPrograms(JobImage image, Consumer<String> warn) {
-        new FileChecks(image, warn, named(image)).bySizeAndTime(image.files().stream().map(JobFile::path).collect(Collectors.toSet()));
+        new FileChecks(image, warn, named(image))
+                .bySizeAndTime(image.files().stream().map(JobFile::path).collect(Collectors.toSet()));
         VerifiedFiles.of(image, false, warn).close();
     }
 
@@ -109,20 +115,22 @@ public final class Restorer {
     }
 
     /**
-     * Whether what else the job has outside of itself is there, and free: files and directories, names, ports, room for its shared memory. To be asked before files
-     * are put back, also by who only wants to know; {@link #restore} asks again.
+     * Whether what else the job has outside of itself is there, and free: files and directories, names, ports, room for
+     * its shared memory. To be asked before files are put back, also by who only wants to know; {@link #restore} asks
+     * again.
      *
      * @param memory its sources, of which nothing is read
      * @param naming {@link RestoreTarget#name}
-     * @param warn   hears of what is odd, and no hindrance
+     * @param warn hears of what is odd, and no hindrance
      * @throws RestoreException naming what is not
-     * @throws NameRefused      naming what stands in the way, and whose it is
+     * @throws NameRefused naming what stands in the way, and whose it is
      */
-    public static void checkSurroundings(JobImage image, Collection<MemorySource> memory, Function<ProcessState, String> naming, Consumer<String> warn) {
+    public static void checkSurroundings(JobImage image, Collection<MemorySource> memory,
+            Function<ProcessState, String> naming, Consumer<String> warn) {
         new FileChecks(image, warn, named(image)).checkBefore();
-        NamesCheck.check(image);
+        NewNames.check(image);
         SharedRoom.check(image, memory);
-        Ports.check(image, new Owners(image, naming));
+        HereObjects.check(image, new Owners(image, naming));
     }
 
     /** As {@link #restore(JobImage, List, RestoreTarget, long)}, with all memory in place before the start. */
@@ -134,7 +142,8 @@ public final class Restorer {
      * Restores and starts the job.
      *
      * @param memory one source per process and per {@link SharedMemory} of the image
-     * @param lazyFrom memory comes in after the start, where so many bytes of it can; {@link Support#refusal} must have none then
+     * @param lazyFrom memory comes in after the start, where so many bytes of it can; {@link Support#refusal} must have
+     *     none then
      * @throws RestoreException when it cannot be; nothing is left running then
      */
     public static Restored restore(JobImage image, List<MemorySource> memory, RestoreTarget target, long lazyFrom) {
@@ -143,22 +152,25 @@ public final class Restorer {
         Credentials.check(image, owners);
         PeerMakers.check(image, owners);
         KernelAttributes.refuseUnknown(image, owners);
-        Attributes.checkLimits(image, owners);
+        ProcessAttributes.checkLimits(image, owners);
         SharedRoom.check(image, memory);
         // The tracer's end kills what is still traced (PTRACE_O_EXITKILL).
         try (VerifiedFiles verified = VerifiedFiles.of(image, target.changes() == null, target::warn)) {
             NamedFiles names = new NamedFiles(image, target.changes() != null, target.putBack(), verified);
             FileChecks files = new FileChecks(image, target::warn, names);
             files.check();
-            if (target.changes() == null) { // else what the job that goes on has is covered, or found in use when the name is made
-                NamesCheck.check(image);
+            if (target.changes() == null) {
+                // else what the job that goes on has is covered, or found in use when the name is made
+                NewNames.check(image);
             }
-            try (FileModes modes = new FileModes(image, names); TracerThread tracer = new TracerThread("udckpt-restore")) {
+            try (FileModes modes = new FileModes(image, names);
+                    TracerThread tracer = new TracerThread("udckpt-restore")) {
                 Restorer restorer = new Restorer(image, memory, target, owners, verified, names, lazyFrom);
                 return tracer.call(() -> restorer.run(files, modes));
             }
         } catch (TraceeGone gone) {
-            throw new RestoreException(RestoreException.Reason.FAILED, "a process died while it was restored: " + gone.getMessage(), gone);
+            throw new RestoreException(RestoreException.Reason.FAILED,
+                    "a process died while it was restored: " + gone.getMessage(), gone);
         }
     }
 
@@ -167,37 +179,42 @@ public final class Restorer {
         Map<Integer, Puppet> puppets = Map.of();
         FirstInstruction start = null;
         PlacedNames placed = null;
-        try (lazy; Pages pages = new Pages(); TcpObjects tcp = new TcpObjects(image, owners); PacketObjects packets = new PacketObjects(image, owners)) {
-            tcp.make();
-            packets.make();
-            target.clock(image.clocks().monotonicNs() - MonotonicClock.now()); // not before: a port may have been waited for
+        try (lazy; Pages pages = new Pages(); HereObjects here = new HereObjects(image, owners)) {
+            here.make();
+            // not before: a port may have been waited for
+            target.clock(image.clocks().monotonicNs() - MonotonicClock.now());
             inherited.copyBy(pages);
             puppets = tree.build();
             if (target.changes() != null) {
                 target.changesMounted(PrivateFiles.seenBy(puppets.values().iterator().next()));
             }
             target.reached("processes");
-            placed = new PlacedNames(new OwnDirectories(image), target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()),
+            placed = new PlacedNames(new OwnDirectories(image),
+                    target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()),
                     names::stands, target::warn);
-            List<Threads> threads = build(puppets, pages, tcp, packets, placed);
+            List<Threads> threads = build(puppets, pages, here, placed);
             if (target.cutsFilesBack()) {
                 files.cutBack(target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()));
             }
             placed.settle();
-            InotifyObjects.watch(image, puppets, names);
+            descriptors.complete();
             modes.close(); // before anything runs that could see them
             spaces.values().forEach(AddressSpace::leaveKernelPages);
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
-            start = new FirstInstruction(threads, image.processes().stream().filter(ProcessState::jobStopped).map(ProcessState::pid).collect(Collectors.toSet()), target);
+            start = new FirstInstruction(threads, image.processes().stream().filter(ProcessState::jobStopped)
+                    .map(ProcessState::pid).collect(Collectors.toSet()), target);
             start.hold();
-            lazy.fetchRest(); // not before: it would take processors from what the first instruction waits for; other hosts may let wait for theirs
+            // not before: it would take processors from what the first instruction waits for; other hosts may let wait
+            // for theirs
+            lazy.fetchRest();
             target.go();
             start.letGo();
             target.reached("threads");
             complete = true;
             placed.commit();
-            return new Restored(puppets.values().stream().collect(Collectors.toMap(Puppet::pid, Puppet::hostPid)), lazy.keep());
+            return new Restored(puppets.values().stream().collect(Collectors.toMap(Puppet::pid, Puppet::hostPid)),
+                    lazy.keep());
         } finally {
             if (!complete) {
                 tree.stubs().forEach(Restorer::kill);
@@ -212,29 +229,30 @@ public final class Restorer {
         }
     }
 
-    private List<Threads> build(Map<Integer, Puppet> puppets, Pages pages, TcpObjects tcp, PacketObjects packets, PlacedNames placed) {
+    private List<Threads> build(Map<Integer, Puppet> puppets, Pages pages, HereObjects here, PlacedNames placed) {
         NewNames newNames = new NewNames(image);
         byte[] model = Ptrace.xstate(puppets.values().iterator().next().hostPid());
         VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(puppets, vectors);
-        Descriptors descriptors = new Descriptors(image, puppets, handles, names, target, tree);
+        descriptors = new Descriptors(image, puppets, handles, names, newNames, placed, target, tree,
+                new SharedContents(sharedContents, pages, target.changes()));
         for (ProcessState process : image.processes()) {
             Puppet puppet = puppets.get(process.pid());
-            AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles, sharedMemories, verified, names, inherited.of(puppet));
+            AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles,
+                    sharedMemories, verified, names, inherited.of(puppet));
             spaces.put(process.pid(), space);
             space.clear(contents(puppet), threadStates.getOrDefault(process.pid(), List.of()));
-            Attributes.permitVectors(puppet, process);
-            Attributes.enter(puppet, process, names);
+            ProcessAttributes.permitVectors(puppet, process);
+            ProcessAttributes.enter(puppet, process, names);
         }
-        SharedMemories shared = new SharedMemories(image, handles, names, newNames, placed, sharedContents, pages, target.changes());
-        Map<SharedMemory, Puppet> makers = sharedMakers(puppets, descriptors);
-        makers.forEach((memory, maker) -> shared.make(maker, memory));
+        descriptors.makeMemory();
         for (ProcessState process : image.processes()) {
             spaces.get(process.pid()).map();
             Puppet puppet = puppets.get(process.pid());
             attributesOf(process, puppet).placeMemory();
             attributesOf(process, puppet).logIn();
-            MemorySource now = lazy.begin(puppet, tree.shepherd(), ProcessContents.own(inherited.rest(contents(puppet)), regionsOf(process)));
+            MemorySource now = lazy.begin(puppet, tree.shepherd(),
+                    ProcessContents.own(inherited.rest(contents(puppet)), regionsOf(process)));
             pages.fillMemory(now, puppet.memory(), 0, puppet.name());
             pages.alongside(() -> lazy.needAtOnce(puppet, threadStates.getOrDefault(process.pid(), List.of())));
         }
@@ -244,14 +262,15 @@ public final class Restorer {
             threads.add(new Threads(puppets.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of())));
             spaces.get(process.pid()).describe();
         }
-        descriptors.make(tcp, packets, newNames, placed, tree.makers());
+        descriptors.make(here.all());
         tree.endMakers();
         target.reached("objects");
         pages.await(); // a seal would keep out what is still being copied
         lazy.serve();
         target.reached("memory");
-        spaces.forEach((pid, space) -> space.convertSignalFrames(vectors, threadStates.getOrDefault(pid, List.of()), lazy));
-        makers.forEach((memory, maker) -> shared.finish(maker, memory));
+        spaces.forEach(
+                (pid, space) -> space.convertSignalFrames(vectors, threadStates.getOrDefault(pid, List.of()), lazy));
+        descriptors.finishMemory();
         descriptors.place();
         NewEnvironment environment = new NewEnvironment(target);
         image.processes().forEach(process -> environment.give(puppets.get(process.pid()), regionsOf(process)));
@@ -275,7 +294,8 @@ public final class Restorer {
     }
 
     private KernelAttributes attributesOf(ProcessState process, Puppet puppet) {
-        return new KernelAttributes(puppet, image.attributes().stream().filter(attribute -> attribute.pid() == process.pid()).toList());
+        return new KernelAttributes(puppet,
+                image.attributes().stream().filter(attribute -> attribute.pid() == process.pid()).toList());
     }
 
     private List<Region> regionsOf(ProcessState process) {
@@ -284,29 +304,15 @@ public final class Restorer {
 
     /** As the image has them, but with vector state for this processor. */
     private Map<Integer, List<ThreadState>> threadsForHere(Map<Integer, Puppet> puppets, VectorConversion vectors) {
-        return image.threads().stream().map(thread -> vectors.convert(puppets.get(thread.pid()), thread)).collect(Collectors.groupingBy(ThreadState::pid));
-    }
-
-    /** Each shared object is made by the first process that maps it or has it open. */
-    private Map<SharedMemory, Puppet> sharedMakers(Map<Integer, Puppet> puppets, Descriptors descriptors) {
-        Map<Long, Puppet> first = new HashMap<>();
-        image.regions().stream().filter(r -> r.backing() != 0).forEach(r -> first.putIfAbsent(r.backing(), puppets.get(r.pid())));
-        for (var object : image.objects()) {
-            if (object instanceof OpenFile file && file.backing() != 0 && descriptors.maker(file.id()) != null) {
-                first.putIfAbsent(file.backing(), descriptors.maker(file.id()));
-            }
-        }
-        Map<SharedMemory, Puppet> makers = new LinkedHashMap<>();
-        Puppet any = puppets.values().iterator().next();
-        sharedMemories.values().forEach(memory -> makers.put(memory, first.getOrDefault(memory.id(), any)));
-        return makers;
+        return image.threads().stream().map(thread -> vectors.convert(puppets.get(thread.pid()), thread))
+                .collect(Collectors.groupingBy(ThreadState::pid));
     }
 
     /** Memory and descriptors are there: the rest of the process's state, and the end of the scratch memory. */
     private void finish(Puppet puppet, ProcessState process, AddressSpace space, Threads threads) {
         KernelAttributes attributes = attributesOf(process, puppet);
         threads.describe(process);
-        Attributes.restore(puppet, process, attributes.hugePagesFlags());
+        ProcessAttributes.restore(puppet, process, attributes.hugePagesFlags());
         space.seal(); // a batch: not when the job's handler of SIGTRAP is there
         List<PosixTimer> own = timers.getOrDefault(process.pid(), List.of());
         Signals.restore(puppet, process, own);
@@ -314,12 +320,12 @@ public final class Restorer {
         Timers.restore(puppet, process, own, threads);
         attributes.giveThreads(threads);
         attributes.giveProcess();
-        Attributes.restoreLimits(puppet, process);
+        ProcessAttributes.restoreLimits(puppet, process);
         threads.restrict(process, image.privileges().stream().filter(one -> one.pid() == process.pid()).toList());
-        if (Syscall.call(107 /* geteuid */) != 0) {
+        if (Syscall.call(Syscall.GETEUID) != 0) {
             threads.dropCapabilities();
         }
-        Attributes.restoreLast(puppet, process);
+        ProcessAttributes.restoreLast(puppet, process);
         puppet.unmapScratch();
     }
 
@@ -328,13 +334,14 @@ public final class Restorer {
         for (ProcessState process : image.processes()) {
             if (process.jobStopped()) {
                 Puppet puppet = puppets.get(process.pid());
-                LinuxError.check(Syscall.call(Syscall.KILL, puppet.hostPid(), StopSignals.of(image, process)), puppet.name() + ": stop again");
+                LinuxError.check(Syscall.call(Syscall.KILL, puppet.hostPid(), StopSignals.of(image, process)),
+                        puppet.name() + ": stop again");
             }
         }
     }
 
     private static void kill(int hostPid) {
-        try (PidFd process = new PidFd(hostPid)) {
+        try (ProcessHandleFd process = new ProcessHandleFd(hostPid)) {
             process.signal(SIGKILL);
         } catch (LinuxError gone) {
             if (gone.errno() != LinuxError.ESRCH) {

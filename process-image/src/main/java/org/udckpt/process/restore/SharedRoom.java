@@ -12,28 +12,29 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.SharedMemory;
 
 /**
- * Whether there is room for the job's shared memory where it had it (/dev/shm): asked before anything is made, since one that is full in the middle tells only
- * of the page that did not fit.
+ * Whether there is room for the job's shared memory where it had it (/dev/shm): asked before anything is made, since
+ * one that is full in the middle tells only of the page that did not fit.
  */
 final class SharedRoom {
-    private static final int STATFS = 137;
-
     private record FileSystem(String directory, long free) {}
 
     private SharedRoom() {}
 
     /** @throws RestoreException with how much is needed, how much there is, and the way out */
     static void check(JobImage image, Collection<MemorySource> memory) {
-        Map<Long, Long> bytes = memory.stream().filter(source -> !source.process()).collect(Collectors.toMap(MemorySource::id, SharedRoom::bytes));
+        Map<Long, Long> bytes = memory.stream().filter(source -> !source.process())
+                .collect(Collectors.toMap(MemorySource::id, SharedRoom::bytes));
         Map<Long, FileSystem> systems = new HashMap<>();
         Map<Long, Long> needed = new TreeMap<>();
         for (var object : image.objects()) {
-            if (object instanceof SharedMemory shared && (shared.kind() == MemoryKind.NAMED_FILE || shared.kind() == MemoryKind.DELETED_FILE) && shared.path().startsWith("/")) {
+            if (object instanceof SharedMemory shared
+                    && (shared.kind() == MemoryKind.NAMED_FILE || shared.kind() == MemoryKind.DELETED_FILE)
+                    && shared.path().startsWith("/")) {
                 String directory = shared.path().substring(0, Math.max(1, shared.path().lastIndexOf('/')));
                 Files.Stat there = Files.tryStat(directory);
                 if (there != null) { // else its directory is made again
@@ -45,8 +46,10 @@ final class SharedRoom {
         needed.forEach((device, sum) -> {
             FileSystem system = systems.get(device);
             if (sum > system.free) {
-                throw new RestoreException(RestoreException.Reason.NO_SPACE, "its shared memory takes %d KiB more in %s, where %d KiB are free: remove what is not needed there, or enlarge it (mount -o remount,size=...)"
-                        .formatted((sum + 1023) / 1024, system.directory, system.free / 1024));
+                throw new RestoreException(RestoreException.Reason.NO_SPACE,
+                        ("its shared memory takes %d KiB more in %s, where %d KiB are free: remove what is not needed "
+                                + "there, or enlarge it (mount -o remount,size=...)")
+                                .formatted((sum + 1023) / 1024, system.directory, system.free / 1024));
             }
         });
     }
@@ -67,7 +70,8 @@ final class SharedRoom {
     }
 
     private static long free(String directory) {
-        LinuxError.check(Syscall.call(STATFS, Scratch.string(directory), Scratch.data().address()), "statfs " + directory);
+        LinuxError.check(Syscall.call(Syscall.STATFS, Scratch.string(directory), Scratch.data().address()),
+                "statfs " + directory);
         return Scratch.data().get(JAVA_LONG, 8) * Scratch.data().get(JAVA_LONG, 32); // f_bsize, f_bavail
     }
 }

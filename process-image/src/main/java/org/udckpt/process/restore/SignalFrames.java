@@ -13,9 +13,10 @@ import org.udckpt.process.trace.Registers;
 
 /**
  * Threads inside signal handlers have the state to which they will return on their stacks (struct rt_sigframe, Linux,
- * arch/x86/include/asm/sigframe.h), with vector state as the first machine laid it out. Where this one does it otherwise,
- * rt_sigreturn(2) would take the wrong bytes, or, of a larger area, silently none but those of SSE. Frames are found by the pointer to the
- * vector state in struct sigcontext, the marks at both ends of that state, and the code segment.
+ * arch/x86/include/asm/sigframe.h), with vector state as the first machine laid it out. Where this one does it
+ * otherwise, rt_sigreturn(2) would take the wrong bytes, or, of a larger area, silently none but those of SSE. Frames
+ * are found by the pointer to the vector state in struct sigcontext, the marks at both ends of that state, and the code
+ * segment.
  */
 final class SignalFrames {
     private static final int CHUNK = 1 << 20;
@@ -31,7 +32,8 @@ final class SignalFrames {
     private final KernelPages kernel;
     private final LazyProcesses lazy;
 
-    SignalFrames(Puppet puppet, List<Region> regions, VectorConversion vectors, KernelPages kernel, LazyProcesses lazy) {
+    SignalFrames(Puppet puppet, List<Region> regions, VectorConversion vectors, KernelPages kernel,
+            LazyProcesses lazy) {
         this.puppet = puppet;
         this.regions = regions;
         this.vectors = vectors;
@@ -51,7 +53,8 @@ final class SignalFrames {
         Map<Region, Long> seen = new HashMap<>(); // from this address on
         while (!stacks.isEmpty()) {
             long pointer = stacks.remove();
-            Region stack = regions.stream().filter(r -> r.writable() && r.start() <= pointer && pointer < r.end()).findFirst().orElse(null);
+            Region stack = regions.stream().filter(r -> r.writable() && r.start() <= pointer && pointer < r.end())
+                    .findFirst().orElse(null);
             if (stack == null) {
                 continue;
             }
@@ -68,7 +71,8 @@ final class SignalFrames {
         for (int i = 0; i < bytes; i += 8) {
             long area = words.getLong(i);
             long at = start + i;
-            if (area > at && area - at <= FRAME_MOST && (area & 63) == 0 && area + VectorConversion.FRAME_LEAST <= end && codeSegment(at) == USER_CODE_64) {
+            if (area > at && area - at <= FRAME_MOST && (area & 63) == 0 && area + VectorConversion.FRAME_LEAST <= end
+                    && codeSegment(at) == USER_CODE_64) {
                 int size = vectors.frameSize(read(area, VectorConversion.FRAME_LEAST));
                 if (size > 0 && area + size + 4 <= end && vectors.marked(read(area + size, 4))) {
                     convert(thread, at, area, size);

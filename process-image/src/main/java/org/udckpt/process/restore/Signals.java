@@ -1,5 +1,10 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.SIGCHLD;
+import static org.udckpt.linux.LinuxConstants.SIGKILL;
+import static org.udckpt.linux.LinuxConstants.SIGSTOP;
+import static org.udckpt.linux.LinuxConstants.SIGTRAP;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -11,7 +16,7 @@ import org.udckpt.process.model.ProcessState;
 
 /** A process's signal handlers and its pending signals. */
 final class Signals {
-    private static final int ACTION_BYTES = 32, INFO_BYTES = 128, SIGTRAP = 5, SIGKILL = 9, SIGCHLD = 17, SIGSTOP = 19, LAST = 64;
+    private static final int ACTION_BYTES = 32, INFO_BYTES = 128, LAST = 64;
     /** Offsets in siginfo_t, and a value of si_code (sigaction(2)). */
     private static final int SI_CODE = 8, SI_TIMERID = 16, SI_TIMER = -2;
 
@@ -19,7 +24,8 @@ final class Signals {
 
     static void restore(Puppet puppet, ProcessState process, List<PosixTimer> timers) {
         Batch batch = new Batch(puppet);
-        // Ignoring a signal drops those that wait: children that were made and ended again have sent some (sigaction(2)).
+        // Ignoring a signal drops those that wait: children that were made and ended again have sent some
+        // (sigaction(2)).
         byte[] ignore = new byte[ACTION_BYTES];
         ignore[0] = 1; // SIG_IGN
         batch.add(() -> "ignore SIGCHLD", Syscall.RT_SIGACTION, SIGCHLD, batch.bytes(ignore), 0, 8);
@@ -32,13 +38,16 @@ final class Signals {
             }
         }
         batch.run();
-        // By itself, and no batch comes after it: each ends with a trap, for which the kernel takes a handler away (force_sig).
-        puppet.call("handler of signal " + SIGTRAP, Syscall.RT_SIGACTION, SIGTRAP, puppet.bytes(action(process, SIGTRAP)), 0, 8);
+        // By itself, and no batch comes after it: each ends with a trap, for which the kernel takes a handler away
+        // (force_sig).
+        puppet.call("handler of signal " + SIGTRAP, Syscall.RT_SIGACTION, SIGTRAP,
+                puppet.bytes(action(process, SIGTRAP)), 0, 8);
         for (byte[] info : split(process.pendingSignals())) {
             if (timer(info, timers) != null) {
                 continue;
             }
-            puppet.call("queue signal " + number(info), Syscall.RT_SIGQUEUEINFO, process.pid(), number(info), puppet.bytes(info));
+            puppet.call("queue signal " + number(info), Syscall.RT_SIGQUEUEINFO, process.pid(), number(info),
+                    puppet.bytes(info));
         }
     }
 
@@ -55,13 +64,15 @@ final class Signals {
     }
 
     /**
-     * The timer whose signal this is, or null. It has one signal at most in a queue, and counts what comes meanwhile as overrun
-     * (timer_getoverrun(2)): so it makes the signal itself, where a copy would come in addition to its next one.
+     * The timer whose signal this is, or null. It has one signal at most in a queue, and counts what comes meanwhile as
+     * overrun (timer_getoverrun(2)): so it makes the signal itself, where a copy would come in addition to its next
+     * one.
      */
     static PosixTimer timer(byte[] info, List<PosixTimer> timers) {
         ByteBuffer fields = ByteBuffer.wrap(info).order(ByteOrder.LITTLE_ENDIAN);
         boolean fromTimer = fields.getInt(SI_CODE) == SI_TIMER;
-        return timers.stream().filter(timer -> fromTimer && timer.timer() == fields.getInt(SI_TIMERID)).findFirst().orElse(null);
+        return timers.stream().filter(timer -> fromTimer && timer.timer() == fields.getInt(SI_TIMERID)).findFirst()
+                .orElse(null);
     }
 
     /** si_signo. */

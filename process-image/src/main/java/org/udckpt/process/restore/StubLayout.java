@@ -30,7 +30,9 @@ record StubLayout(List<Region> regions) {
         return regions.stream().filter(r -> r.path().equals("[vdso]")).findFirst();
     }
 
-    /** Address of a {@code syscall} instruction in the vDSO: the one piece of code that stays through the rebuilding. */
+    /**
+     * Address of a {@code syscall} instruction in the vDSO: the one piece of code that stays through the rebuilding.
+     */
     long systemCallInstruction(int hostPid) {
         Region vdso = vdso(regions).orElseThrow(() -> new RestoreException(RestoreException.Reason.UNSUPPORTED,
                 "this kernel gives processes no vDSO (vdso=0); boot it without that option"));

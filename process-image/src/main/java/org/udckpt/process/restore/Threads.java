@@ -1,5 +1,8 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.PR_SET_NAME;
+import static org.udckpt.linux.LinuxConstants.PR_SET_NO_NEW_PRIVS;
+
 import java.util.ArrayList;
 import java.util.List;
 import org.udckpt.linux.LinuxError;
@@ -13,7 +16,7 @@ import org.udckpt.process.trace.Registers;
 
 /** Makes a process's threads, gives them what the kernel keeps for each, and sets them to where they were stopped. */
 final class Threads {
-    private static final int SS_ONSTACK = 1, SS_DISABLE = 2, PR_SET_NAME = 15, PR_SET_TIMERSLACK = 29, PR_SET_NO_NEW_PRIVS = 38, SCHED_SETAFFINITY = 203;
+    private static final int SS_ONSTACK = 1, SS_DISABLE = 2, PR_SET_TIMERSLACK = 29;
 
     private record Thread(ThreadState state, int hostTid) {}
 
@@ -42,7 +45,8 @@ final class Threads {
     /** When memory is filled: what the kernel keeps for each thread. */
     void describe(ProcessState process) {
         for (Thread thread : threads) {
-            puppet.callIn(thread.hostTid, "PR_SET_TIMERSLACK", Syscall.PRCTL, PR_SET_TIMERSLACK, process.timerSlackNs());
+            puppet.callIn(thread.hostTid, "PR_SET_TIMERSLACK", Syscall.PRCTL, PR_SET_TIMERSLACK,
+                    process.timerSlackNs());
             describe(thread.hostTid, thread.state);
         }
     }
@@ -50,13 +54,15 @@ final class Threads {
     private void describe(int tid, ThreadState state) {
         puppet.callIn(tid, "PR_SET_NAME", Syscall.PRCTL, PR_SET_NAME, puppet.string(state.name()));
         if (state.robustList() != 0) {
-            puppet.callIn(tid, "set_robust_list", Syscall.SET_ROBUST_LIST, state.robustList(), state.robustListLength());
+            puppet.callIn(tid, "set_robust_list", Syscall.SET_ROBUST_LIST, state.robustList(),
+                    state.robustListLength());
         }
         if (state.rseqAddress() != 0) {
             registerRseq(tid, state);
         }
         if ((state.altStackFlags() & SS_DISABLE) == 0 && state.altStackPointer() != 0) {
-            long stack = puppet.structure().i64(state.altStackPointer()).i32(state.altStackFlags() & ~SS_ONSTACK).i32(0).i64(state.altStackSize()).put();
+            long stack = puppet.structure().i64(state.altStackPointer()).i32(state.altStackFlags() & ~SS_ONSTACK).i32(0)
+                    .i64(state.altStackSize()).put();
             puppet.callIn(tid, "sigaltstack", Syscall.SIGALTSTACK, stack, 0);
         }
         if (state.affinity().length > 0) {
@@ -64,7 +70,8 @@ final class Threads {
         }
         if (state.policy() != 0) {
             long parameter = puppet.structure().i32(state.priority()).put();
-            puppet.callIn(tid, "scheduling policy " + state.policy(), Syscall.SCHED_SETSCHEDULER, 0, state.policy(), parameter);
+            puppet.callIn(tid, "scheduling policy " + state.policy(), Syscall.SCHED_SETSCHEDULER, 0, state.policy(),
+                    parameter);
         }
         if (state.ioPriority() != 0) {
             puppet.callIn(tid, "I/O priority " + state.ioPriority(), 251 /* ioprio_set */, 1, 0, state.ioPriority());
@@ -74,11 +81,16 @@ final class Threads {
         }
     }
 
-    /** A thread that was bound is bound again. Where a machine has none of its processors, it stays where the launcher put it. */
+    /**
+     * A thread that was bound is bound again. Where a machine has none of its processors, it stays where the launcher
+     * put it.
+     */
     private void bind(int tid, ThreadState state) {
-        long result = puppet.injector(tid).call(SCHED_SETAFFINITY, 0, state.affinity().length, puppet.bytes(state.affinity()));
+        long result = puppet.injector(tid).call(Syscall.SCHED_SETAFFINITY, 0, state.affinity().length,
+                puppet.bytes(state.affinity()));
         if (result == -LinuxError.EINVAL) {
-            System.err.println("udckpt: " + puppet.name() + ": thread " + state.tid() + " was bound to processors that this machine does not have; it is not bound now");
+            System.err.println("udckpt: " + puppet.name() + ": thread " + state.tid()
+                    + " was bound to processors that this machine does not have; it is not bound now");
         } else {
             LinuxError.check(result, puppet.name() + ": processor affinity of thread " + state.tid());
         }
@@ -87,7 +99,8 @@ final class Threads {
     /** Registration clears the pointer to the critical section that the thread is in (rseq.c): it is put back. */
     private void registerRseq(int tid, ThreadState state) {
         byte[] section = puppet.read(state.rseqAddress() + 8, 8);
-        puppet.callIn(tid, "register rseq", Syscall.RSEQ, state.rseqAddress(), state.rseqSize(), state.rseqFlags(), state.rseqSignature());
+        puppet.callIn(tid, "register rseq", Syscall.RSEQ, state.rseqAddress(), state.rseqSize(), state.rseqFlags(),
+                state.rseqSignature());
         puppet.memory().writeBytes(state.rseqAddress() + 8, section);
     }
 
@@ -112,7 +125,8 @@ final class Threads {
                 if (Signals.timer(info, timers) != null) {
                     continue;
                 }
-                puppet.callIn(thread.hostTid, "queue a thread's signal", Syscall.RT_TGSIGQUEUEINFO, puppet.pid(), thread.state.tid(), Signals.number(info), puppet.bytes(info));
+                puppet.callIn(thread.hostTid, "queue a thread's signal", Syscall.RT_TGSIGQUEUEINFO, puppet.pid(),
+                        thread.state.tid(), Signals.number(info), puppet.bytes(info));
             }
         }
     }
@@ -124,7 +138,8 @@ final class Threads {
             for (Privileges one : privileges) {
                 if (one.tid() == thread.state.tid()) {
                     switch (one) {
-                        case Privileges.Credentials credentials -> new Credentials(puppet, thread.hostTid, credentials).give();
+                        case Privileges.Credentials credentials -> new Credentials(puppet, thread.hostTid, credentials)
+                                .give();
                         case Privileges.NoNewPrivileges other -> noNew = other.set();
                     }
                 }
@@ -165,8 +180,10 @@ final class Threads {
         try {
             Ptrace.setXstate(thread.hostTid, thread.state.xstate());
         } catch (LinuxError failure) {
-            throw puppet.unsupported("this processor cannot take thread " + thread.state.tid() + "'s vector state of " + thread.state.xstate().length
-                    + " bytes (" + LinuxError.name(failure.errno()) + "); restart on a processor with the features of the first one");
+            throw puppet.unsupported("this processor cannot take thread " + thread.state.tid() + "'s vector state of "
+                    + thread.state.xstate().length
+                    + " bytes (" + LinuxError.name(failure.errno())
+                    + "); restart on a processor with the features of the first one");
         }
     }
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.Struct;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 
@@ -26,7 +27,8 @@ final class Timers {
                 value = alarmPending(process) ? interval : 1;
             }
             if (value != 0) {
-                long setting = puppet.structure().i64(interval / 1_000_000).i64(interval % 1_000_000).i64(value / 1_000_000).i64(value % 1_000_000).put();
+                long setting = puppet.structure().i64(interval / 1_000_000).i64(interval % 1_000_000)
+                        .i64(value / 1_000_000).i64(value % 1_000_000).put();
                 puppet.call("setitimer " + which, Syscall.SETITIMER, which, setting, 0);
             }
         }
@@ -35,13 +37,15 @@ final class Timers {
         }
         boolean chosen = puppet.tryCall(Syscall.PRCTL, PR_TIMER_CREATE_RESTORE_IDS, 1, 0, 0, 0) == 0; // Linux 6.16
         for (PosixTimer timer : timers.stream().sorted(Comparator.comparingInt(PosixTimer::timer)).toList()) {
-            make(puppet, timer, chosen, PosixTimer.ofThread(timer.clock()) ? threads.host(timer.notifyThread()) : puppet.hostPid());
+            make(puppet, timer, chosen,
+                    PosixTimer.ofThread(timer.clock()) ? threads.host(timer.notifyThread()) : puppet.hostPid());
         }
         if (chosen) {
             puppet.call("PR_TIMER_CREATE_RESTORE_IDS", Syscall.PRCTL, PR_TIMER_CREATE_RESTORE_IDS, 0, 0, 0, 0);
         }
         Set<PosixTimer> signalled = new HashSet<>(); // they expire at once, so that their signal is pending as it was
-        Stream.concat(Signals.split(process.pendingSignals()).stream(), threads.pendingSignals().stream()).forEach(info -> signalled.add(Signals.timer(info, timers)));
+        Stream.concat(Signals.split(process.pendingSignals()).stream(), threads.pendingSignals().stream())
+                .forEach(info -> signalled.add(Signals.timer(info, timers)));
         for (PosixTimer timer : timers) {
             long expires = signalled.contains(timer) ? 1 : timer.expiresNs();
             if (expires != 0) {
@@ -51,18 +55,26 @@ final class Timers {
         }
     }
 
-    /** A periodic ITIMER_REAL that has expired starts again when its signal is taken, and reads as 0 until then (kernel/time/itimer.c). */
+    /**
+     * A periodic ITIMER_REAL that has expired starts again when its signal is taken, and reads as 0 until then
+     * (kernel/time/itimer.c).
+     */
     private static boolean alarmPending(ProcessState process) {
         return Signals.split(process.pendingSignals()).stream().anyMatch(info -> Signals.number(info) == SIGALRM);
     }
 
-    /** {@code thread}: whose CPU time counts, if that is its clock; who is signalled is who has made it. Older kernels number the timers of a process upwards: make and delete until it is this one's turn. */
+    /**
+     * {@code thread}: whose CPU time counts, if that is its clock; who is signalled is who has made it. Older kernels
+     * number the timers of a process upwards: make and delete until it is this one's turn.
+     */
     private static void make(Puppet puppet, PosixTimer timer, boolean chosen, int thread) {
         for (int step = 0; step < MOST_STEPS; step++) {
             long id = puppet.structure().i32(timer.timer()).put();
-            Struct event = puppet.structure().i64(timer.value()).i32(timer.signal()).i32(timer.notification()).i32(timer.notifyThread());
+            Struct event = puppet.structure().i64(timer.value()).i32(timer.signal()).i32(timer.notification())
+                    .i32(timer.notifyThread());
             event.raw(new byte[SIGEVENT_BYTES - event.size()]);
-            puppet.callIn(thread, "timer_create " + timer.timer(), Syscall.TIMER_CREATE, timer.clock(), event.put(), id);
+            puppet.callIn(thread, "timer_create " + timer.timer(), Syscall.TIMER_CREATE, timer.clock(), event.put(),
+                    id);
             int made = puppet.readInt(id);
             if (made == timer.timer()) {
                 return;
@@ -72,6 +84,7 @@ final class Timers {
                 throw puppet.failed("timer " + timer.timer() + ": the kernel gave id " + made);
             }
         }
-        throw puppet.unsupported("timer id " + timer.timer() + " is out of reach on this kernel; Linux 6.16 can be asked for it");
+        throw puppet.unsupported(
+                "timer id " + timer.timer() + " is out of reach on this kernel; Linux 6.16 can be asked for it");
     }
 }

@@ -13,9 +13,10 @@ import org.udckpt.process.trace.ElfSymbols.Function;
 import org.udckpt.process.trace.Registers;
 
 /**
- * The bytes of another kernel's vDSO, made fit for this one. C libraries keep the addresses of its functions (vdso(7)), so each
- * begins with a jump to the running vDSO's function of the same name, or, where that one has none, makes the system call itself.
- * The rest stays for those who read its symbols and unwinding tables: debuggers, and C++ exceptions.
+ * The bytes of another kernel's vDSO, made fit for this one. C libraries keep the addresses of its functions (vdso(7)),
+ * so each begins with a jump to the running vDSO's function of the same name, or, where that one has none, makes the
+ * system call itself. The rest stays for those who read its symbols and unwinding tables: debuggers, and C++
+ * exceptions.
  */
 final class VdsoStandIn {
     /** jmp *0(%rip), followed by the address: no register changes. */
@@ -23,8 +24,10 @@ final class VdsoStandIn {
     private static final String PREFIX = "__vdso_";
     /** Plain code that needs neither the kernel's data nor a system call: it goes on as it is. */
     private static final String SGX = "sgx_enter_enclave";
-    private static final Map<String, byte[]> CALLS = Map.of("clock_gettime", call(228), "gettimeofday", call(96), "time", call(201), "clock_getres", call(229),
-            "getcpu", call(309), "getrandom", random());
+    private static final Map<String,
+            byte[]> CALLS = Map.of("clock_gettime", call(228), "gettimeofday", call(96), "time", call(201),
+                    "clock_getres", call(229),
+                    "getcpu", call(309), "getrandom", random());
 
     private final Puppet puppet;
     private final Region region;
@@ -32,7 +35,10 @@ final class VdsoStandIn {
     private final Map<Long, String> functions = new TreeMap<>();
     private final Set<Long> entries = new HashSet<>();
 
-    /** @param old contents of {@code region}; @param running contents of the running kernel's vDSO, which lies at {@code runningAt} */
+    /**
+     * @param old contents of {@code region};
+     * @param running contents of the running kernel's vDSO, which lies at {@code runningAt}
+     */
     VdsoStandIn(Puppet puppet, Region region, byte[] old, byte[] running, long runningAt) {
         this.puppet = puppet;
         this.region = region;
@@ -67,7 +73,8 @@ final class VdsoStandIn {
 
     private void write(String name, Function function, byte[] head) {
         if (function.size() < head.length || function.value() < 0 || function.value() + head.length > code.length) {
-            throw puppet.unsupported("function " + name + " of the checkpoint's kernel's vDSO has " + function.size() + " bytes at " + function.value() + ", too few for a jump to this kernel's; "
+            throw puppet.unsupported("function " + name + " of the checkpoint's kernel's vDSO has " + function.size()
+                    + " bytes at " + function.value() + ", too few for a jump to this kernel's; "
                     + "restart under the kernel version that the job was checkpointed on");
         }
         System.arraycopy(head, 0, code, (int) function.value(), head.length);
@@ -77,8 +84,9 @@ final class VdsoStandIn {
     private void refuseUnknown() {
         functions.forEach((at, name) -> {
             if (!entries.contains(at) && !name.endsWith(SGX)) {
-                throw puppet.unsupported("the vDSO of the checkpoint's kernel has a function " + name + ", which this kernel's has not; "
-                        + "restart under a kernel version like the one that the job was checkpointed on");
+                throw puppet.unsupported(
+                        "the vDSO of the checkpoint's kernel has a function " + name + ", which this kernel's has not; "
+                                + "restart under a kernel version like the one that the job was checkpointed on");
             }
         });
     }
@@ -102,28 +110,36 @@ final class VdsoStandIn {
         for (Map.Entry<Long, String> candidate : functions.entrySet()) {
             function = candidate.getKey() <= at ? candidate.getValue() : function;
         }
-        throw puppet.unsupported(who + " in the middle of the vDSO of the checkpoint's kernel (at 0x" + Long.toHexString(at) + ", about " + function
-                + "), which cannot go on under this one; restart from another checkpoint, or under the kernel version that this one was taken on");
+        throw puppet.unsupported(who + " in the middle of the vDSO of the checkpoint's kernel (at 0x"
+                + Long.toHexString(at) + ", about " + function
+                + "), which cannot go on under this one; restart from another checkpoint, or under the kernel version "
+                + "that this one was taken on");
     }
 
     private static byte[] jump(long target) {
-        return ByteBuffer.allocate(JUMP_BYTES).order(ByteOrder.LITTLE_ENDIAN).putShort((short) 0x25ff).putInt(0).putLong(target).array();
-    }
-
-    /** mov $number, %eax; syscall; ret. The arguments of these functions are those of the calls, in the same registers. */
-    private static byte[] call(int number) {
-        return ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).put((byte) 0xb8).putInt(number).putShort((short) 0x050f).put((byte) 0xc3).array();
+        return ByteBuffer.allocate(JUMP_BYTES).order(ByteOrder.LITTLE_ENDIAN).putShort((short) 0x25ff).putInt(0)
+                .putLong(target).array();
     }
 
     /**
-     * getrandom(buffer, length, flags, state, size of state): with a size of ~0 the caller asks what kind of state this function
-     * wants (Linux, lib/vdso/getrandom.c), and ENOSYS sends it to the system call; else bytes are wanted, and a state is not needed.
+     * mov $number, %eax; syscall; ret. The arguments of these functions are those of the calls, in the same registers.
+     */
+    private static byte[] call(int number) {
+        return ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).put((byte) 0xb8).putInt(number)
+                .putShort((short) 0x050f).put((byte) 0xc3).array();
+    }
+
+    /**
+     * getrandom(buffer, length, flags, state, size of state): with a size of ~0 the caller asks what kind of state this
+     * function wants (Linux, lib/vdso/getrandom.c), and ENOSYS sends it to the system call; else bytes are wanted, and
+     * a state is not needed.
      */
     private static byte[] random() {
         return ByteBuffer.allocate(22).order(ByteOrder.LITTLE_ENDIAN)
                 .putInt(0xfff88349).put((byte) 0x74).put((byte) 8) // cmp $-1, %r8; je to the second half
                 .put(call(318))
-                .put((byte) 0x48).put((byte) 0xc7).put((byte) 0xc0).putInt(-38).put((byte) 0xc3) // mov $-ENOSYS, %rax; ret
+                // mov $-ENOSYS, %rax; ret
+                .put((byte) 0x48).put((byte) 0xc7).put((byte) 0xc0).putInt(-38).put((byte) 0xc3)
                 .array();
     }
 }

@@ -7,8 +7,9 @@ import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.model.VectorLayout;
 
 /**
- * Vector state (XSAVE areas in standard format) of the machine of the checkpoint for this one, which may have other components,
- * the same ones elsewhere, or areas of another size: component by component, by XSTATE_BV, which says what is in use.
+ * Vector state (XSAVE areas in standard format) of the machine of the checkpoint for this one, which may have other
+ * components, the same ones elsewhere, or areas of another size: component by component, by XSTATE_BV, which says what
+ * is in use.
  */
 final class VectorConversion {
     /** Offset of XSTATE_BV: the first word of the header, after the legacy region. */
@@ -17,13 +18,16 @@ final class VectorConversion {
     private static final int SOFTWARE = 464;
     private static final int FIRST = 2, LAST = 62, KEYS = 9, TILES = 18, KEYS_AT_FIRST = 0x55555554;
     /** Of vector state on a stack: offsets in the bytes for software, and what marks both ends. */
-    private static final int FRAME_EXTENDED = 4, FRAME_FEATURES = 8, FRAME_SIZE = 16, MAGIC1 = 0x46505853, MAGIC2 = 0x46505845, MARK_BYTES = 4;
+    private static final int FRAME_EXTENDED = 4, FRAME_FEATURES = 8, FRAME_SIZE = 16, MAGIC1 = 0x46505853,
+            MAGIC2 = 0x46505845, MARK_BYTES = 4;
     static final int FRAME_LEAST = VectorLayout.HEADER_END;
     /** Of STATE_SAVE_MASK (glibc, sysdeps/x86/sysdep.h), what lies behind AVX. */
     private static final int[] SAVED_BY_LINKER = {3, 5, 6, 7};
-    private static final String[] NAMES = {"x87", "SSE", "AVX", "MPX bounds", "MPX configuration", "AVX-512 masks", "AVX-512 upper halves",
-        "AVX-512 registers 16 to 31", "processor trace", "protection keys (PKRU)", "PASID", "shadow stacks", "supervisor shadow stacks", "HDC", "user interrupts", "LBR", "HWP",
-        "AMX tile configuration", "AMX tiles", "APX"};
+    private static final String[] NAMES =
+            {"x87", "SSE", "AVX", "MPX bounds", "MPX configuration", "AVX-512 masks", "AVX-512 upper halves",
+                    "AVX-512 registers 16 to 31", "processor trace", "protection keys (PKRU)", "PASID", "shadow stacks",
+                    "supervisor shadow stacks", "HDC", "user interrupts", "LBR", "HWP",
+                    "AMX tile configuration", "AMX tiles", "APX"};
 
     private final VectorLayout from;
     private final VectorLayout to;
@@ -45,8 +49,10 @@ final class VectorConversion {
     ThreadState convert(Puppet puppet, ThreadState thread) {
         String who = "thread " + thread.tid();
         if (from == null && thread.xstate().length != to.bytes()) {
-            throw puppet.unsupported(who + " has vector state of " + thread.xstate().length + " bytes, here it has " + to.bytes()
-                    + ", and the image, of an older version, does not say how it is laid out; restart on a processor and kernel like the first ones");
+            throw puppet.unsupported(who + " has vector state of " + thread.xstate().length + " bytes, here it has "
+                    + to.bytes()
+                    + ", and the image, of an older version, does not say how it is laid out; restart on a processor "
+                    + "and kernel like the first ones");
         }
         if (!needed()) {
             return thread;
@@ -56,15 +62,18 @@ final class VectorConversion {
     }
 
     /**
-     * The dynamic linker (glibc, _dl_runtime_resolve) keeps registers on the stack, in room that it measured on the first processor. Where
-     * that one had no XSAVEC it uses XSAVE, which writes all that the present processor has of what it asks for.
+     * The dynamic linker (glibc, _dl_runtime_resolve) keeps registers on the stack, in room that it measured on the
+     * first processor. Where that one had no XSAVEC it uses XSAVE, which writes all that the present processor has of
+     * what it asks for.
      */
     private void refuseOverflow(Puppet puppet) {
         for (int component : SAVED_BY_LINKER) {
             int end = to.offsets()[component] + to.sizes()[component];
             if (to.has(component) && !from.has(component) && !from.compact() && end > from.bytes()) {
-                throw puppet.unsupported("on the processor of the checkpoint, which had neither " + name(component) + " nor XSAVEC, the C library made room for " + from.bytes()
-                        + " bytes of registers, but this one saves " + end + "; restart on a processor without " + name(component) + ", or like the first one");
+                throw puppet.unsupported("on the processor of the checkpoint, which had neither " + name(component)
+                        + " nor XSAVEC, the C library made room for " + from.bytes()
+                        + " bytes of registers, but this one saves " + end + "; restart on a processor without "
+                        + name(component) + ", or like the first one");
             }
         }
     }
@@ -94,11 +103,15 @@ final class VectorConversion {
         return kept;
     }
 
-    /** Of the beginning of a vector state on a stack: its size up to the second mark (struct _fpx_sw_bytes, asm/sigcontext.h); 0: it is none. */
+    /**
+     * Of the beginning of a vector state on a stack: its size up to the second mark (struct _fpx_sw_bytes,
+     * asm/sigcontext.h); 0: it is none.
+     */
     int frameSize(byte[] head) {
         ByteBuffer words = words(head);
         int size = words.getInt(SOFTWARE + FRAME_SIZE);
-        boolean plausible = words.getInt(SOFTWARE) == MAGIC1 && size >= FRAME_LEAST && words.getInt(SOFTWARE + FRAME_EXTENDED) >= size + MARK_BYTES
+        boolean plausible = words.getInt(SOFTWARE) == MAGIC1 && size >= FRAME_LEAST
+                && words.getInt(SOFTWARE + FRAME_EXTENDED) >= size + MARK_BYTES
                 && size <= (from == null ? to : from).bytes();
         return plausible ? size : 0;
     }
@@ -107,18 +120,25 @@ final class VectorConversion {
         return words(end).getInt(0) == MAGIC2;
     }
 
-    /** @param old vector state on a stack, of {@code size} bytes and the mark; the same in its place, for this machine's rt_sigreturn */
+    /**
+     * @param old vector state on a stack, of {@code size} bytes and the mark; the same in its place, for this machine's
+     *     rt_sigreturn
+     */
     byte[] frame(Puppet puppet, String who, byte[] old, int size) {
         byte[] area = new byte[old.length];
         System.arraycopy(old, 0, area, 0, LEGACY_END);
         long features = words(old).getLong(SOFTWARE + FRAME_FEATURES);
         long kept = components(puppet, who, inUse(old) & features, Arrays.copyOf(old, size), area);
         int length = Math.min(size, ordinaryEnd());
-        words(area).putLong(IN_USE, kept).putLong(SOFTWARE + FRAME_FEATURES, features & to.components()).putInt(SOFTWARE + FRAME_SIZE, length).putInt(length, MAGIC2);
+        words(area).putLong(IN_USE, kept).putLong(SOFTWARE + FRAME_FEATURES, features & to.components())
+                .putInt(SOFTWARE + FRAME_SIZE, length).putInt(length, MAGIC2);
         return area;
     }
 
-    /** What the kernel takes at most from a process that has not asked for AMX (check_xstate_in_sigframe, arch/x86/kernel/fpu/signal.c). */
+    /**
+     * What the kernel takes at most from a process that has not asked for AMX (check_xstate_in_sigframe,
+     * arch/x86/kernel/fpu/signal.c).
+     */
     private int ordinaryEnd() {
         int end = FRAME_LEAST;
         for (int i = FIRST; i <= LAST; i++) {
@@ -129,20 +149,25 @@ final class VectorConversion {
 
     private void copy(Puppet puppet, String who, int component, byte[] old, byte[] area) {
         if (!to.has(component)) {
-            throw puppet.unsupported(who + " uses " + name(component) + " (XSAVE component " + component + "), which this processor or kernel does not have; restart on a machine that has it");
+            throw puppet.unsupported(who + " uses " + name(component) + " (XSAVE component " + component
+                    + "), which this processor or kernel does not have; restart on a machine that has it");
         }
         int size = from.sizes()[component];
         int source = from.offsets()[component];
-        if (!from.has(component) || size != to.sizes()[component] || source + size > old.length || to.offsets()[component] + size > area.length) {
-            throw puppet.unsupported(who + "'s vector state has " + name(component) + " in " + size + " bytes at " + source + " of " + old.length + ", here " + to.sizes()[component]
-                    + " bytes at " + to.offsets()[component] + " of " + area.length + "; restart on a processor like the first one");
+        if (!from.has(component) || size != to.sizes()[component] || source + size > old.length
+                || to.offsets()[component] + size > area.length) {
+            throw puppet.unsupported(who + "'s vector state has " + name(component) + " in " + size + " bytes at "
+                    + source + " of " + old.length + ", here " + to.sizes()[component]
+                    + " bytes at " + to.offsets()[component] + " of " + area.length
+                    + "; restart on a processor like the first one");
         }
         System.arraycopy(old, source, area, to.offsets()[component], size);
     }
 
     /**
-     * A component may be marked as in use and hold what it holds at first: zeros (Intel SDM vol. 1, 13.6; emulated processors mark MPX
-     * always), or, of protection keys, that all but key 0, which all memory has, are closed (pkeys(7)). Nothing is lost without it.
+     * A component may be marked as in use and hold what it holds at first: zeros (Intel SDM vol. 1, 13.6; emulated
+     * processors mark MPX always), or, of protection keys, that all but key 0, which all memory has, are closed
+     * (pkeys(7)). Nothing is lost without it.
      */
     private boolean expendable(int component, byte[] old) {
         int size = from.has(component) ? from.sizes()[component] : 0;

@@ -20,15 +20,17 @@ import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 
 /**
- * The files of which the image holds no content, each opened once, found to be the one of the checkpoint, and kept open: the restored
- * processes map this very file, whatever becomes of its name meanwhile.
+ * The files of which the image holds no content, each opened once, found to be the one of the checkpoint, and kept
+ * open: the restored processes map this very file, whatever becomes of its name meanwhile.
  *
- * <p>Contents are the same where the file is (device, inode, size and times under the same boot), and nobody else can write to it; else
- * where its digest is. Who else may write to it, or to a directory above it, has to have been able to do so at the checkpoint.
+ * <p>Contents are the same where the file is (device, inode, size and times under the same boot), and nobody else can
+ * write to it; else where its digest is. Who else may write to it, or to a directory above it, has to have been able to
+ * do so at the checkpoint.
  */
 final class VerifiedFiles implements AutoCloseable {
-    static final VerifiedFiles NONE = new VerifiedFiles(Set.of(), "", _ -> { });
-    private static final String WAY_OUT = "install that version again, say where it is (--map-path OLD=NEW), or take a checkpoint with this one";
+    static final VerifiedFiles NONE = new VerifiedFiles(Set.of(), "", _ -> {});
+    private static final String WAY_OUT =
+            "install that version again, say where it is (--map-path OLD=NEW), or take a checkpoint with this one";
 
     private final Set<String> saved;
     private final String boot;
@@ -48,17 +50,20 @@ final class VerifiedFiles implements AutoCloseable {
      * Of an image that says what they are; else empty.
      *
      * @param putBack files whose content is in the image have been put back; else they are not looked at
-     * @throws RestoreException naming the one that is not there as it was
+     * @throws RestoreException naming those that are not there as they were
      */
     static VerifiedFiles of(JobImage image, boolean putBack, Consumer<String> warn) {
-        Set<String> saved = image.files().stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).collect(Collectors.toSet());
+        Set<String> saved = image.files().stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path)
+                .collect(Collectors.toSet());
         VerifiedFiles files = new VerifiedFiles(saved, IdentityReader.boot(), warn);
+        RefusedFiles refused = new RefusedFiles(WAY_OUT);
         try (PathWriters paths = new PathWriters()) {
             for (FileIdentity then : image.identities()) {
                 if (putBack || !saved.contains(then.path())) {
-                    files.verify(then, paths);
+                    files.verify(then, paths, refused);
                 }
             }
+            refused.refuse();
             return files;
         } catch (RuntimeException | Error e) {
             files.close();
@@ -76,11 +81,23 @@ final class VerifiedFiles implements AutoCloseable {
         return read.containsKey(path);
     }
 
-    /** Whether a file that was opened by its name is the one that was looked at. @throws RestoreException it was exchanged since */
+    /**
+     * Whether a file that was opened by its name is the one that was looked at.
+     *
+     * @throws RestoreException it was exchanged since
+     */
     void requireSame(String path, Files.Stat opened) {
         FoundFile found = read.get(path);
         if (found != null && !found.stat().isSame(opened)) {
-            throw changed("file " + path + ", which the job has open, was exchanged while the job was restored; try again");
+            throw changed("file " + path + ", which the job has open, was replaced during the restart; try again");
+        }
+    }
+
+    private void verify(FileIdentity then, PathWriters paths, RefusedFiles refused) {
+        try {
+            verify(then, paths);
+        } catch (RestoreException e) {
+            refused.add(e);
         }
     }
 
@@ -89,7 +106,7 @@ final class VerifiedFiles implements AutoCloseable {
         try {
             file = paths.find(then.path());
         } catch (LinuxError missing) {
-            throw changed(name(then) + ", is not there: " + LinuxError.name(missing.errno()));
+            throw changed(name(then) + ", is missing: " + LinuxError.name(missing.errno()));
         }
         try {
             if (!file.regular()) {
@@ -104,7 +121,8 @@ final class VerifiedFiles implements AutoCloseable {
                 }
                 case SHARED -> {
                     if (file.stat().size() < then.size()) {
-                        throw changed("%s, has %d bytes; it had %d at the checkpoint; %s".formatted(name(then), file.stat().size(), then.size(), WAY_OUT));
+                        throw changed("%s, has %d bytes; it had %d at the checkpoint; %s".formatted(name(then),
+                                file.stat().size(), then.size(), WAY_OUT));
                     }
                     data(then, file);
                 }
@@ -129,7 +147,10 @@ final class VerifiedFiles implements AutoCloseable {
         }
     }
 
-    /** What is in it is the job's input: of those who could write to the file itself when the job had it open, nothing new has to be feared. */
+    /**
+     * What is in it is the job's input: of those who could write to the file itself when the job had it open, nothing
+     * new has to be feared.
+     */
     private void data(FileIdentity then, FoundFile file) {
         boolean changed = file.stat().size() != then.size() || file.stat().modified() != then.modifiedNs();
         boolean known = isTheSame(then, file) && file.own().beside(then.ownWriters()).nobody();
@@ -140,15 +161,18 @@ final class VerifiedFiles implements AutoCloseable {
         if (!known && (!trusted || then.use() == Use.SHARED && then.digest() != null)) {
             requireDigest(then, file);
         } else if (changed) {
-            warn.accept(name(then) + ", was changed since the checkpoint (" + FileFacts.compare(then, file, null) + "): the job reads on in what it is now");
+            warn.accept(name(then) + ", was changed since the checkpoint (" + FileFacts.compare(then, file, null)
+                    + "): the job reads on in what it is now");
         }
     }
 
     private void requireKnownWriters(FileIdentity then, FoundFile file) {
         Writers strangers = file.writers().beside(then.writers());
         if (!strangers.nobody()) {
-            throw new RestoreException(RestoreException.Reason.FORBIDDEN, name(then) + ", can be exchanged or changed by others, who could not do so at the checkpoint: " + strangers
-                    + "; take that away (chown, chmod go-w), or copy the file to a directory of your own and say so: --map-path OLD=NEW");
+            throw new RestoreException(RestoreException.Reason.FORBIDDEN, name(then)
+                    + ", can be exchanged or changed by others, who could not do so at the checkpoint: " + strangers
+                    + "; take that away (chown, chmod go-w), or copy the file to a directory of your own and say so: "
+                    + "--map-path OLD=NEW");
         }
     }
 
@@ -157,7 +181,8 @@ final class VerifiedFiles implements AutoCloseable {
             requireDigest(then, file);
         } else if (!saved.contains(then.path()) && !isUntouched(then, file)) {
             if (file.stat().size() != then.size() || file.stat().modified() != then.modifiedNs()) {
-                throw changed("%s, is another one than at the checkpoint: %s; %s".formatted(name(then), FileFacts.compare(then, file, null), WAY_OUT));
+                throw changed("%s, is another one than at the checkpoint: %s; %s".formatted(name(then),
+                        FileFacts.compare(then, file, null), WAY_OUT));
             }
             if (!file.writers().nobody()) {
                 throw unproven(then, file);
@@ -182,25 +207,31 @@ final class VerifiedFiles implements AutoCloseable {
             }
         }
         if (now == null || !Arrays.equals(now.sha256(), then.digest())) {
-            throw changed("%s, is another one than at the checkpoint: %s; %s".formatted(name(then), FileFacts.compare(then, file, now), WAY_OUT));
+            throw changed("%s, is another one than at the checkpoint: %s; %s".formatted(name(then),
+                    FileFacts.compare(then, file, now), WAY_OUT));
         }
     }
 
     private static RestoreException unproven(FileIdentity then, FoundFile file) {
-        return new RestoreException(RestoreException.Reason.FORBIDDEN, name(then) + ", can be exchanged or changed by others: " + file.writers() + "; and the image has no digest by which its content could be known again ("
-                + then.undigested() + "); copy that version to a directory of your own and say so: --map-path OLD=NEW");
+        return new RestoreException(RestoreException.Reason.FORBIDDEN,
+                name(then) + ", can be exchanged or changed by others: " + file.writers()
+                        + "; and the image has no digest by which its content could be known again ("
+                        + then.undigested()
+                        + "); copy that version to a directory of your own and say so: --map-path OLD=NEW");
     }
 
     /** It was not written to since the checkpoint (or only by who can set the clock), and is the same file. */
     private boolean isUntouched(FileIdentity then, FoundFile file) {
         Files.Stat now = file.stat();
-        return then.boot().equals(boot) && then.changedNs() != 0 && now.changed() == then.changedNs() && now.modified() == then.modifiedNs() && now.size() == then.size()
+        return then.boot().equals(boot) && then.changedNs() != 0 && now.changed() == then.changedNs()
+                && now.modified() == then.modifiedNs() && now.size() == then.size()
                 && now.inode() == then.inode() && now.device() == then.device();
     }
 
     /** It is the same file, which may have been written to; its inode was given to no other one meanwhile. */
     private boolean isTheSame(FileIdentity then, FoundFile file) {
-        return then.boot().equals(boot) && then.bornNs() != 0 && Files.born(file.fd()) == then.bornNs() && file.stat().inode() == then.inode() && file.stat().device() == then.device();
+        return then.boot().equals(boot) && then.bornNs() != 0 && Files.born(file.fd()) == then.bornNs()
+                && file.stat().inode() == then.inode() && file.stat().device() == then.device();
     }
 
     private static String name(FileIdentity file) {

@@ -77,7 +77,8 @@ public final class ElfSymbols {
         Map<String, Function> functions = new TreeMap<>();
         for (int at = table.start; at < table.end; at += SYMBOL_BYTES) {
             if (defined(table, at) && (table.elf.get(at + 4) & 15) == STT_FUNC) {
-                functions.put(text(table.elf, table.strings + table.elf.getInt(at)), new Function(table.elf.getLong(at + 8) - first, table.elf.getLong(at + 16)));
+                functions.put(text(table.elf, table.strings + table.elf.getInt(at)),
+                        new Function(table.elf.getLong(at + 8) - first, table.elf.getLong(at + 16)));
             }
         }
         return functions;
@@ -103,7 +104,8 @@ public final class ElfSymbols {
     }
 
     /**
-     * The pages that the dynamic linker makes read-only when it has relocated the file (PT_GNU_RELRO); null: there are none.
+     * The pages that the dynamic linker makes read-only when it has relocated the file (PT_GNU_RELRO); null: there are
+     * none.
      *
      * @return from, to, in the file's own numbering
      */
@@ -111,7 +113,8 @@ public final class ElfSymbols {
         try {
             ByteBuffer elf = table(bytes, name).elf;
             int header = header(elf, PT_GNU_RELRO);
-            return header < 0 ? null : new long[] {elf.getLong(header + 16) & -PAGE, elf.getLong(header + 16) + elf.getLong(header + 40) + PAGE - 1 & -PAGE};
+            return header < 0 ? null : new long[]{elf.getLong(header + 16) & -PAGE,
+                    elf.getLong(header + 16) + elf.getLong(header + 40) + PAGE - 1 & -PAGE};
         } catch (IndexOutOfBoundsException e) {
             throw damaged(name, e);
         }
@@ -125,7 +128,8 @@ public final class ElfSymbols {
     /** Where the first header of a type is; -1: there is none. */
     private static int header(ByteBuffer elf, int type) {
         int header = (int) elf.getLong(32);
-        for (int i = 0; i < Short.toUnsignedInt(elf.getShort(56)); i++, header += Short.toUnsignedInt(elf.getShort(54))) {
+        for (int i = 0; i < Short.toUnsignedInt(elf.getShort(56));
+                i++, header += Short.toUnsignedInt(elf.getShort(54))) {
             if (elf.getInt(header) == type) {
                 return header;
             }

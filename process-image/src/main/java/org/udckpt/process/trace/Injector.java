@@ -1,5 +1,8 @@
 package org.udckpt.process.trace;
 
+import static org.udckpt.linux.LinuxConstants.SIGSTOP;
+import static org.udckpt.linux.LinuxConstants.SIGTRAP;
+
 import org.udckpt.linux.LinuxError;
 
 /**
@@ -9,8 +12,6 @@ import org.udckpt.linux.LinuxError;
  * {@link #heldStop()}). ORIG_RAX is set to -1, else the kernel restarts the interrupted call on top of ours.
  */
 public final class Injector {
-    private static final int SIGTRAP = 5, SIGSTOP = 19;
-
     private final int tid;
     private final long instruction;
     private final Registers base;
@@ -18,7 +19,10 @@ public final class Injector {
     private int newTask;
     private boolean heldStop;
 
-    /** @param instruction address of a syscall instruction; @param base the other registers, RSP above all, during calls */
+    /**
+     * @param instruction address of a syscall instruction;
+     * @param base the other registers, RSP above all, during calls
+     */
     public Injector(int tid, long instruction, Registers base) {
         this.tid = tid;
         this.instruction = instruction;
@@ -87,7 +91,10 @@ public final class Injector {
         return work.get(Registers.RAX);
     }
 
-    /** Thread or process made by the last call, when PTRACE_O_TRACEFORK/VFORK/CLONE is set; as the tracer numbers it. 0: none. */
+    /**
+     * Thread or process made by the last call, when PTRACE_O_TRACEFORK/VFORK/CLONE is set; as the tracer numbers it. 0:
+     * none.
+     */
     public int newTask() {
         return newTask;
     }
@@ -110,7 +117,8 @@ public final class Injector {
                 newTask = Ptrace.eventMessage(tid);
             } else if (status.signalDelivery()) {
                 if (status.signal() != SIGSTOP) {
-                    throw new IllegalStateException("thread " + tid + ": unexpected stop during an injected call: " + status);
+                    throw new IllegalStateException(
+                            "thread " + tid + ": unexpected stop during an injected call: " + status);
                 }
                 heldStop = true;
             }

@@ -3,6 +3,7 @@ package org.udckpt.process.trace;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.udckpt.linux.LinuxConstants.WNOHANG;
 
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
@@ -13,15 +14,19 @@ import org.udckpt.linux.Syscall;
 
 /** ptrace(2) and wait4(2). Only the thread that seized a tracee may call these for it: use a {@link TracerThread}. */
 public final class Ptrace {
-    public static final int CONT = 7, DETACH = 17, SYSCALL = 24, SETOPTIONS = 0x4200, GETEVENTMSG = 0x4201, GETSIGINFO = 0x4202,
-            GETREGSET = 0x4204, SETREGSET = 0x4205, SEIZE = 0x4206, INTERRUPT = 0x4207, LISTEN = 0x4208, PEEKSIGINFO = 0x4209,
-            GETSIGMASK = 0x420a, SETSIGMASK = 0x420b, GET_RSEQ_CONFIGURATION = 0x420f, GET_SYSCALL_USER_DISPATCH_CONFIG = 0x4211;
-    public static final int O_TRACESYSGOOD = 1, O_TRACEFORK = 2, O_TRACEVFORK = 4, O_TRACECLONE = 8, O_EXITKILL = 0x100000;
+    public static final int CONT = 7, DETACH = 17, SYSCALL = 24, SETOPTIONS = 0x4200, GETEVENTMSG = 0x4201,
+            GETSIGINFO = 0x4202,
+            GETREGSET = 0x4204, SETREGSET = 0x4205, SEIZE = 0x4206, INTERRUPT = 0x4207, LISTEN = 0x4208,
+            PEEKSIGINFO = 0x4209,
+            GETSIGMASK = 0x420a, SETSIGMASK = 0x420b, GET_RSEQ_CONFIGURATION = 0x420f,
+            GET_SYSCALL_USER_DISPATCH_CONFIG = 0x4211;
+    public static final int O_TRACESYSGOOD = 1, O_TRACEFORK = 2, O_TRACEVFORK = 4, O_TRACECLONE = 8,
+            O_EXITKILL = 0x100000;
     public static final int NT_PRSTATUS = 1, NT_X86_XSTATE = 0x202;
     /** Larger than any XSAVE area of today (AMX: 11 KiB). */
     private static final int XSTATE_MAX = 32768;
     private static final int ANY = -1;
-    private static final int WNOHANG = 1, WNOTHREAD = 0x20000000, WALL = 0x40000000;
+    private static final int WNOTHREAD = 0x20000000, WALL = 0x40000000;
     /** The iovec and small results use the start of the scratch, register sets come after. */
     private static final int PAYLOAD = 64;
 
@@ -53,9 +58,9 @@ public final class Ptrace {
     }
 
     /**
-     * The next stop, or the end, of {@code tid}, awaited without end: only where one of them is certain. What other tracees
-     * of this thread do meanwhile is kept for them: the end of a killed process's main thread is told only when the ends of
-     * its other threads have been taken.
+     * The next stop, or the end, of {@code tid}, awaited without end: only where one of them is certain. What other
+     * tracees of this thread do meanwhile is kept for them: the end of a killed process's main thread is told only when
+     * the ends of its other threads have been taken.
      */
     public static WaitStatus await(int tid) {
         while (true) {
@@ -67,7 +72,9 @@ public final class Ptrace {
         }
     }
 
-    /** The stop, or the end, that has happened already, or null. Whoever polls for long must {@link #takeOthers} too. */
+    /**
+     * The stop, or the end, that has happened already, or null. Whoever polls for long must {@link #takeOthers} too.
+     */
     public static WaitStatus poll(int tid) {
         WaitStatus early = EARLY.get().remove(tid);
         return early != null ? early : wait(tid, WALL | WNOHANG) == 0 ? null : lastStatus();
@@ -163,7 +170,8 @@ public final class Ptrace {
             data.set(JAVA_LONG, 0, all.length / 128);
             data.set(JAVA_INT, 8, shared ? 1 : 0);
             data.set(JAVA_INT, 12, most);
-            int count = (int) LinuxError.check(request(PEEKSIGINFO, tid, data.address(), data.address() + PAYLOAD), "pending signals of thread ", tid);
+            int count = (int) LinuxError.check(request(PEEKSIGINFO, tid, data.address(), data.address() + PAYLOAD),
+                    "pending signals of thread ", tid);
             int end = all.length;
             all = java.util.Arrays.copyOf(all, end + count * 128);
             MemorySegment.copy(data, JAVA_BYTE, PAYLOAD, all, end, count * 128);
@@ -178,13 +186,18 @@ public final class Ptrace {
         MemorySegment data = Scratch.data();
         data.asSlice(0, 24).fill((byte) 0);
         LinuxError.check(request(GET_RSEQ_CONFIGURATION, tid, 24, data.address()), "rseq of thread ", tid);
-        return new long[] {data.get(JAVA_LONG, 0), data.get(JAVA_INT, 8), data.get(JAVA_INT, 12) & 0xffffffffL, data.get(JAVA_INT, 16)};
+        return new long[]{data.get(JAVA_LONG, 0), data.get(JAVA_INT, 8), data.get(JAVA_INT, 12) & 0xffffffffL,
+                data.get(JAVA_INT, 16)};
     }
 
-    /** Whether system calls of the thread go to a handler of its own (prctl(2), PR_SET_SYSCALL_USER_DISPATCH); kernels before 6.4 do not say. */
+    /**
+     * Whether system calls of the thread go to a handler of its own (prctl(2), PR_SET_SYSCALL_USER_DISPATCH); kernels
+     * before 6.4 do not say.
+     */
     public static boolean dispatchesCalls(int tid) {
         MemorySegment data = Scratch.data();
-        return request(GET_SYSCALL_USER_DISPATCH_CONFIG, tid, 32, data.address()) >= 0 && data.get(JAVA_LONG, 0) != 0; // struct ptrace_sud_config: mode first
+        // struct ptrace_sud_config: mode first
+        return request(GET_SYSCALL_USER_DISPATCH_CONFIG, tid, 32, data.address()) >= 0 && data.get(JAVA_LONG, 0) != 0;
     }
 
     private static MemorySegment iovec(int bytes) {

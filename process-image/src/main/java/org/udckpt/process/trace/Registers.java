@@ -7,8 +7,10 @@ import java.util.Arrays;
 
 /** struct user_regs_struct of x86-64 (sys/user.h): 27 words, 216 bytes. */
 public final class Registers {
-    public static final int R15 = 0, R14 = 1, R13 = 2, R12 = 3, RBP = 4, RBX = 5, R11 = 6, R10 = 7, R9 = 8, R8 = 9, RAX = 10, RCX = 11,
-            RDX = 12, RSI = 13, RDI = 14, ORIG_RAX = 15, RIP = 16, CS = 17, EFLAGS = 18, RSP = 19, SS = 20, FS_BASE = 21, GS_BASE = 22;
+    public static final int R15 = 0, R14 = 1, R13 = 2, R12 = 3, RBP = 4, RBX = 5, R11 = 6, R10 = 7, R9 = 8, R8 = 9,
+            RAX = 10, RCX = 11,
+            RDX = 12, RSI = 13, RDI = 14, ORIG_RAX = 15, RIP = 16, CS = 17, EFLAGS = 18, RSP = 19, SS = 20,
+            FS_BASE = 21, GS_BASE = 22;
     public static final int WORDS = 27, BYTES = 8 * WORDS;
 
     /** The kernel's own "restart me" results (include/linux/errno.h); seen by tracers only. */

@@ -28,7 +28,9 @@ public final class TracerThread implements AutoCloseable {
         }
     }
 
-    /** Nothing comes any more, and nothing is left: under one lock with {@link #enqueue}, so that no task is forgotten. */
+    /**
+     * Nothing comes any more, and nothing is left: under one lock with {@link #enqueue}, so that no task is forgotten.
+     */
     private boolean ended() {
         synchronized (work) {
             return closed && work.isEmpty();
@@ -89,7 +91,7 @@ public final class TracerThread implements AutoCloseable {
         synchronized (work) {
             if (!closed) {
                 closed = true;
-                work.add(() -> { }); // wakes the thread
+                work.add(() -> {}); // wakes the thread
             }
         }
         boolean interrupted = false;

@@ -7,7 +7,10 @@ import org.udckpt.process.model.VectorLayout;
 
 /** How this machine lays out XSAVE areas. */
 public final class VectorLayouts {
-    /** First of the legacy region's bytes for software, in which Linux tells the enabled components (Linux, asm/user.h, USER_XSTATE_XCR0_WORD). */
+    /**
+     * First of the legacy region's bytes for software, in which Linux tells the enabled components (Linux, asm/user.h,
+     * USER_XSTATE_XCR0_WORD).
+     */
     private static final int ENABLED = 464;
     private static final int LEAF = 0xd, FIRST = 2, COMPONENTS = 63, XSAVEC = 1 << 1;
 

@@ -1,8 +1,9 @@
 package org.udckpt.process.trace;
 
+import static org.udckpt.linux.LinuxConstants.SIGTRAP;
+
 /** A status of wait4(2) for a seized tracee (ptrace(2), "Stopped states"). */
 public record WaitStatus(int raw) {
-    private static final int SIGTRAP = 5;
     public static final int EVENT_FORK = 1, EVENT_VFORK = 2, EVENT_CLONE = 3, EVENT_STOP = 128;
 
     public boolean stopped() {

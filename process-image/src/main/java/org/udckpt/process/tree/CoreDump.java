@@ -1,15 +1,17 @@
 package org.udckpt.process.tree;
 
+import static org.udckpt.linux.LinuxConstants.RLIMIT_CORE;
+
 import org.udckpt.linux.Limits;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.User;
 
 /**
- * Whether a child that ended with a core dump can be made again: the kernel notes that in its status only when it has written one (core(5)). A small one
- * is written to a file system that goes at once; so the machine's core_pattern must be the name of a file in the working directory.
+ * Whether a child that ended with a core dump can be made again: the kernel notes that in its status only when it has
+ * written one (core(5)). A small one is written to a file system that goes at once; so the machine's core_pattern must
+ * be the name of a file in the working directory.
  */
 public final class CoreDump {
-    private static final int RLIMIT_CORE = 4;
     private static final long ENOUGH = 1 << 22;
 
     private CoreDump() {}
@@ -23,7 +25,8 @@ public final class CoreDump {
         }
         long hard = Limits.of((int) ProcessHandle.current().pid())[2 * RLIMIT_CORE + 1];
         if (User.id() != 0 && hard != Limits.INFINITY && hard < ENOUGH) {
-            return "the kernel tells of a core dump only when it has written one, and the hard limit for those is " + hard + " bytes (ulimit -Hc)";
+            return "the kernel tells of a core dump only when it has written one, and the hard limit for those is "
+                    + hard + " bytes (ulimit -Hc)";
         }
         return null;
     }

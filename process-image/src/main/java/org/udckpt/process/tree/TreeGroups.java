@@ -8,8 +8,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Process groups, when all processes are born: each is still in the group that its session's leader leads. A group is led by the process of its
- * number, which may go on to another one when the rest has joined (setpgid(2)); where that has gone, by a helper.
+ * Process groups, when all processes are born: each is still in the group that its session's leader leads. A group is
+ * led by the process of its number, which may go on to another one when the rest has joined (setpgid(2)); where that
+ * has gone, by a helper.
  */
 final class TreeGroups {
     private final Collection<TreeMember> members;
@@ -33,14 +34,16 @@ final class TreeGroups {
         groups.stream().filter(byPid::containsKey).forEach(group -> plan.join(group, group));
         Set<Integer> led = new HashSet<>();
         for (TreeMember member : members) {
-            if (member.group() > TreePlan.SHEPHERD && groups.contains(member.group()) && !byPid.containsKey(member.group()) && led.add(member.group())) {
+            if (member.group() > TreePlan.SHEPHERD && groups.contains(member.group())
+                    && !byPid.containsKey(member.group()) && led.add(member.group())) {
                 plan.helper(member.pid(), member.group());
                 plan.join(member.group(), member.group());
             }
         }
-        for (boolean former : new boolean[] {false, true}) { // who led a group that others are in leaves it last
+        for (boolean former : new boolean[]{false, true}) { // who led a group that others are in leaves it last
             for (TreeMember member : members) {
-                boolean moves = groups.contains(member.pid()) ? member.group() != member.pid() : groups.contains(member.group());
+                boolean moves = groups.contains(member.pid()) ? member.group() != member.pid()
+                        : groups.contains(member.group());
                 if (moves && groups.contains(member.pid()) == former && !others(member)) {
                     plan.join(member.pid(), member.group());
                 }

@@ -17,10 +17,11 @@ import org.udckpt.process.tree.TreeStep.NewSession;
 import org.udckpt.process.tree.TreeStep.Root;
 
 /**
- * Finds the order. A session is joined by being born in it only (setsid(2)): so each process is forked while its parent is in the session that the
- * process, or one below it that was born before its setsid, has to inherit. One that its present parent cannot have made has lost the parent that
- * it had: it is forked by a helper in the right session, and comes to its parent, or to the shepherd, as that ends. A session or group whose leader has
- * gone gets a helper of its number for a leader. Groups come when all are born; helpers end when all have joined.
+ * Finds the order. A session is joined by being born in it only (setsid(2)): so each process is forked while its parent
+ * is in the session that the process, or one below it that was born before its setsid, has to inherit. One that its
+ * present parent cannot have made has lost the parent that it had: it is forked by a helper in the right session, and
+ * comes to its parent, or to the shepherd, as that ends. A session or group whose leader has gone gets a helper of its
+ * number for a leader. Groups come when all are born; helpers end when all have joined.
  */
 public final class TreePlan {
     /** The session in which the shepherd makes the first processes. */
@@ -52,7 +53,8 @@ public final class TreePlan {
     }
 
     /**
-     * @param all parents before their children; children that have ended last, in the order in which their parents would wait for them
+     * @param all parents before their children; children that have ended last, in the order in which their parents
+     *     would wait for them
      * @throws TreeRefused naming the process that would not become what it was
      */
     public static List<TreeStep> of(List<TreeMember> all) throws TreeRefused {
@@ -105,7 +107,8 @@ public final class TreePlan {
             for (TreeMember child : children.getOrDefault(member.pid(), List.of())) {
                 wanted.addAll(births(child));
             }
-            wanted.removeIf(session -> members.containsKey(session) && below(session, member.pid())); // it got that child from one below it
+            // it got that child from one below it
+            wanted.removeIf(session -> members.containsKey(session) && below(session, member.pid()));
             births.put(member.pid(), known = wanted);
         }
         return known;
@@ -196,15 +199,20 @@ public final class TreePlan {
         }
     }
 
-    /** Nobody is in its session who could make others in it: its leader has gone, or has not been made yet, and then another one has to come first. */
+    /**
+     * Nobody is in its session who could make others in it: its leader has gone, or has not been made yet, and then
+     * another one has to come first.
+     */
     private void lead(Stray stuck) throws TreeRefused {
         for (Stray stray : strays) {
             int session = stray.session;
-            if (session <= SHEPHERD || members.containsKey(session) || sessions.contains(session) || outside().contains(session)) {
+            if (session <= SHEPHERD || members.containsKey(session) || sessions.contains(session)
+                    || outside().contains(session)) {
                 continue;
             }
-            int maker = strays.stream().filter(one -> one.session == session && one.member.parent() != ProcessState.ADOPTED)
-                    .map(one -> one.member.parent()).findFirst().orElse(first);
+            int maker =
+                    strays.stream().filter(one -> one.session == session && one.member.parent() != ProcessState.ADOPTED)
+                            .map(one -> one.member.parent()).findFirst().orElse(first);
             if (maker != 0) {
                 helper(maker, session);
                 steps.add(new NewSession(session));
@@ -212,7 +220,8 @@ public final class TreePlan {
                 return;
             }
         }
-        throw new TreeRefused(stuck.member.pid(), "session %d cannot be given to a child of process %d again".formatted(stuck.session, stuck.member.parent()));
+        throw new TreeRefused(stuck.member.pid(), "session %d cannot be given to a child of process %d again"
+                .formatted(stuck.session, stuck.member.parent()));
     }
 
     /** It lasts until all processes have joined their groups. */

@@ -50,9 +50,11 @@ final class TreeRehearsal {
         Place place = places.get(member.pid());
         boolean others = outside.contains(member.session());
         boolean session = place.session == (others ? TreePlan.OUTSIDE : member.session());
-        boolean group = place.group == member.group() || others && place.group == TreePlan.OUTSIDE && !places.containsKey(member.group());
+        boolean group = place.group == member.group()
+                || others && place.group == TreePlan.OUTSIDE && !places.containsKey(member.group());
         if (place.parent != member.parent() || !session || !group) {
-            throw new TreeRefused(member.pid(), "it is in session %d and process group %d below process %d".formatted(member.session(), member.group(), member.parent()));
+            throw new TreeRefused(member.pid(), "it is in session %d and process group %d below process %d"
+                    .formatted(member.session(), member.group(), member.parent()));
         }
     }
 
@@ -66,7 +68,8 @@ final class TreeRehearsal {
             case NewSession made -> {
                 Place place = place(made.pid());
                 if (sizes.getOrDefault(made.pid(), 0) > 0) {
-                    throw new TreeRefused(made.pid(), "it leads a session, and others are in a process group of its number");
+                    throw new TreeRefused(made.pid(),
+                            "it leads a session, and others are in a process group of its number");
                 }
                 place.session = made.pid();
                 enter(place, made.pid());
@@ -80,7 +83,8 @@ final class TreeRehearsal {
     private void join(Place place, int pid, int group) throws TreeRefused {
         boolean there = sizes.getOrDefault(group, 0) > 0;
         if (place.session == pid || (there ? sessionOf.get(group) != place.session : group != pid)) {
-            throw new TreeRefused(pid, "process group %d is not one that it could join in session %d".formatted(group, place.session));
+            throw new TreeRefused(pid,
+                    "process group %d is not one that it could join in session %d".formatted(group, place.session));
         }
         enter(place, group);
     }

@@ -1,6 +1,9 @@
 package org.udckpt.process.tree;
 
-/** One step on the way to the job's tree. A negative pid is a helper's that may have any number which nothing of the job has. */
+/**
+ * One step on the way to the job's tree. A negative pid is a helper's that may have any number which nothing of the job
+ * has.
+ */
 public sealed interface TreeStep {
     /** The shepherd's child; the first step of its tree. */
     record Root(int pid) implements TreeStep {}

@@ -13,7 +13,7 @@ final class CaptureLoop {
             roots.add(new CaptureRequest.Root(roots.size(), Integer.parseInt(argument)));
         }
         CaptureRequest request = new CaptureRequest(roots, CaptureRequest.StandardStreams.NONE);
-        for (int round = 0; ; round++) {
+        for (int round = 0;; round++) {
             try (Capture capture = Capture.take(request)) {
                 if (round == 0) {
                     System.out.println("warm");

@@ -12,7 +12,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
-/** A process that is killed while it is captured is a reason to try again, whichever of its files in /proc tells of it. */
+/**
+ * A process that is killed while it is captured is a reason to try again, whichever of its files in /proc tells of it.
+ */
 @Timeout(240)
 class DeathInCaptureTest {
     private static final long SEED = Long.getLong("udckpt.seed", System.nanoTime() & 0xffffff);
@@ -20,7 +22,8 @@ class DeathInCaptureTest {
     private static final int SIGKILL = 9;
 
     @ParameterizedTest
-    @ValueSource(strings = {"threads", "forked_child", "dup_fds", "epoll", "mmap_kinds", "socketpair_data", "posix_timer"})
+    @ValueSource(
+            strings = {"threads", "forked_child", "dup_fds", "epoll", "mmap_kinds", "socketpair_data", "posix_timer"})
     void killedAtSomeInstant(String feature) throws Exception {
         Random random = new Random(SEED);
         long whole = TimeUnit.MILLISECONDS.toNanos(50);
@@ -69,7 +72,7 @@ class DeathInCaptureTest {
                 } catch (InterruptedException e) {
                     throw new AssertionError(e);
                 }
-                for (long end = System.nanoTime() + delayNs; System.nanoTime() < end; ) {
+                for (long end = System.nanoTime() + delayNs; System.nanoTime() < end;) {
                     Thread.onSpinWait(); // a sleep would be longer than many captures
                 }
                 LinuxError.check(Syscall.call(Syscall.KILL, pid, SIGKILL), "kill");

@@ -18,18 +18,23 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.udckpt.process.kinds.base.KindCapture;
+import org.udckpt.process.kinds.base.ObjectTable;
+import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.kinds.base.Outside;
+import org.udckpt.process.kinds.epoll.EpollEntry;
+import org.udckpt.process.kinds.eventfd.EventFd;
+import org.udckpt.process.kinds.eventfd.EventFdKind;
+import org.udckpt.process.kinds.pipe.Pipe;
+import org.udckpt.process.kinds.pipe.PipeEnd;
+import org.udckpt.process.kinds.unix.UnixSocket;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
-import org.udckpt.process.model.KernelObject.EpollEntry;
-import org.udckpt.process.model.KernelObject.EventFd;
-import org.udckpt.process.model.KernelObject.OpenFile;
-import org.udckpt.process.model.KernelObject.Pipe;
-import org.udckpt.process.model.KernelObject.PipeEnd;
-import org.udckpt.process.model.KernelObject.SharedMemory;
-import org.udckpt.process.model.KernelObject.UnixSocket;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.OpenFile;
+import org.udckpt.process.model.SharedMemory;
 
 /** One record per kernel object, with what is in it, however many descriptors and processes share it. */
 @Timeout(180)
@@ -43,13 +48,15 @@ class DescriptorsTest {
         try (Target started = Target.own("share")) {
             target = started;
             for (String word : Files.readString(target.directory.resolve("ready")).split(" ")) {
-                numbers.put(word.substring(0, word.indexOf('=')), Integer.parseInt(word.substring(word.indexOf('=') + 1)));
+                numbers.put(word.substring(0, word.indexOf('=')),
+                        Integer.parseInt(word.substring(word.indexOf('=') + 1)));
             }
             // twice: what the first capture looks at must still be there
             for (int round = 0; round < 2; round++) {
                 try (Capture capture = Capture.take(target.request())) {
                     image = capture.image();
-                    assertEquals(List.of(target.pid, numbers.get("child")), image.processes().stream().map(p -> p.pid()).toList());
+                    assertEquals(List.of(target.pid, numbers.get("child")),
+                            image.processes().stream().map(p -> p.pid()).toList());
                     files(capture.sources());
                     pipes();
                     sockets();
@@ -61,18 +68,26 @@ class DescriptorsTest {
     /** Its fdinfo does not tell a semaphore, but the library's mark does. */
     @Test
     void eventFdsOfAnOlderKernel() throws Exception {
-        try (Target eventfd = Target.feature("eventfd", Target.LIBRARY); Stream<Path> descriptors = Files.list(Path.of("/proc/" + eventfd.pid + "/fd"))) {
+        try (Target eventfd = Target.feature("eventfd", Target.LIBRARY);
+                Stream<Path> descriptors = Files.list(Path.of("/proc/" + eventfd.pid + "/fd"))) {
             TracedProcess process = TracedProcess.root(new CaptureRequest.Root(0, eventfd.pid));
-            List<EventFd> found = descriptors.map(path -> OpenDescriptor.of(process, Integer.parseInt(path.getFileName().toString())))
-                    .filter(open -> open.link().equals("anon_inode:[eventfd]")).map(DescriptorsTest::withoutSemaphore).map(open -> EventFds.read(open, 1)).toList();
+            ObjectTable table = new ObjectTable(new Outside(false));
+            KindCapture kind =
+                    new EventFdKind().capture(new DescriptorScope(table, CaptureRequest.StandardStreams.NONE, null));
+            descriptors.map(path -> DescriptorReader.open(process, Integer.parseInt(path.getFileName().toString())))
+                    .filter(kind::takes).map(DescriptorsTest::withoutSemaphore).forEach(kind::read);
+            List<EventFd> found = table.objects().stream().map(EventFd.class::cast).toList();
             assertEquals(4, found.size(), found::toString);
-            assertEquals(List.of(3L), found.stream().filter(EventFd::semaphore).map(EventFd::count).toList(), found::toString);
+            assertEquals(List.of(3L), found.stream().filter(EventFd::semaphore).map(EventFd::count).toList(),
+                    found::toString);
         }
     }
 
     private static OpenDescriptor withoutSemaphore(OpenDescriptor open) {
-        String info = open.info().lines().filter(line -> !line.startsWith("eventfd-semaphore:")).collect(Collectors.joining("\n", "", "\n"));
-        return new OpenDescriptor(open.process(), open.fd(), open.link(), info, open.flags(), open.position(), open.stat());
+        String info = open.info().lines().filter(line -> !line.startsWith("eventfd-semaphore:"))
+                .collect(Collectors.joining("\n", "", "\n"));
+        return new OpenDescriptor(open.process(), open.fd(), open.link(), info, open.flags(), open.position(),
+                open.stat());
     }
 
     private void files(List<MemorySource> sources) {
@@ -87,7 +102,8 @@ class DescriptorsTest {
         SharedMemory contents = (SharedMemory) byId(gone.backing());
         assertEquals(MemoryKind.DELETED_FILE, contents.kind());
         assertEquals(8, contents.size());
-        MemorySource source = sources.stream().filter(s -> !s.process() && s.id() == contents.id()).findFirst().orElseThrow();
+        MemorySource source =
+                sources.stream().filter(s -> !s.process() && s.id() == contents.id()).findFirst().orElseThrow();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = arena.allocate(8);
             source.read(0, bytes);
@@ -117,9 +133,10 @@ class DescriptorsTest {
         assertArrayEquals("to one".getBytes(StandardCharsets.US_ASCII), one.queued());
         assertArrayEquals("to zero".getBytes(StandardCharsets.US_ASCII), zero.queued());
         UnixSocket datagram = (UnixSocket) object("d1");
-        assertArrayEquals(new int[] {5, 10}, datagram.messageLengths());
+        assertArrayEquals(new int[]{5, 10}, datagram.messageLengths());
         assertArrayEquals("firstsecond one".getBytes(StandardCharsets.US_ASCII), datagram.queued());
-        EpollEntry entry = image.objects().stream().filter(EpollEntry.class::isInstance).map(EpollEntry.class::cast).findFirst().orElseThrow();
+        EpollEntry entry = image.objects().stream().filter(EpollEntry.class::isInstance).map(EpollEntry.class::cast)
+                .findFirst().orElseThrow();
         assertEquals(object("epoll").id(), entry.epoll());
         assertEquals(one.id(), entry.object());
         assertEquals(0x1234567890abcdefL, entry.data());

@@ -12,7 +12,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A tree whose number of processes is limited is forked in part or not at all: it goes on as it was, and can be captured when there is room. */
+/**
+ * A tree whose number of processes is limited is forked in part or not at all: it goes on as it was, and can be
+ * captured when there is room.
+ */
 @Timeout(120)
 class ForkFailureTest {
     private static final Path PIDS = Path.of("/sys/fs/cgroup/pids");
@@ -31,7 +34,9 @@ class ForkFailureTest {
             }
             for (int room = 0; room < enough; room++) {
                 limit(group, Integer.toString(tasks(group) + room));
-                String message = assertThrows(CaptureFailed.class, () -> Capture.take(target.request()), "room for " + room).getMessage();
+                String message =
+                        assertThrows(CaptureFailed.class, () -> Capture.take(target.request()), "room for " + room)
+                                .getMessage();
                 assertTrue(message.contains("EAGAIN"), message);
                 assertEquals(processes, target.lasting(), "nothing is left of it");
             }

@@ -17,10 +17,13 @@ import org.udckpt.attack.OrdinaryUser;
 import org.udckpt.attack.Tries;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.Syscall;
-import org.udckpt.process.model.AppendOrder;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.SelfWriteOrder;
 
-/** The worker of a server of root, who has given up rights and changed the code with which its snapshot is to write itself (worker.c). */
+/**
+ * The worker of a server of root, who has given up rights and changed the code with which its snapshot is to write
+ * itself (worker.c).
+ */
 @Timeout(600)
 class GivenUpRightsAttackTest {
     private static final int SECRET_BYTES = 64 * 4096;
@@ -31,11 +34,15 @@ class GivenUpRightsAttackTest {
     void aSnapshotIsGivenNothingThatItsProcessCouldNotHave(String way) throws Exception {
         OrdinaryUser.requireRoot();
         try (Target target = Target.own("worker", way, "" + OrdinaryUser.STRANGER.uid())) {
-            Tries.noneWins("a worker without rights (" + way + ") changes its snapshot's code", 4, number -> wins(target));
+            Tries.noneWins("a worker without rights (" + way + ") changes its snapshot's code", 4,
+                    number -> wins(target));
         }
     }
 
-    /** Who has its memory in common with a worker that has given up rights is in no image at all: processes that share memory are refused. */
+    /**
+     * Who has its memory in common with a worker that has given up rights is in no image at all: processes that share
+     * memory are refused.
+     */
     @Test
     void nothingIsTakenOfTwoWhoShareTheirMemory() throws Exception {
         OrdinaryUser.requireRoot();
@@ -59,7 +66,8 @@ class GivenUpRightsAttackTest {
             for (MemorySource source : sources.subList(1, sources.size())) {
                 if (source instanceof Snapshot worker) {
                     refused += worker.ready(List.of(file), false, false, 1) == null ? 0 : 1;
-                    worker.read(worker.extents()[0], java.lang.foreign.Arena.ofAuto().allocate(4096)); // by the agent, it is there as any
+                    // by the agent, it is there as any
+                    worker.read(worker.extents()[0], java.lang.foreign.Arena.ofAuto().allocate(4096));
                 }
             }
             if (refused == 0) {
@@ -78,8 +86,10 @@ class GivenUpRightsAttackTest {
         try (ProcessMemory memory = new ProcessMemory(server.pid())) {
             for (int i = 0; i < extents.length; i += 2) {
                 for (long at = extents[i]; at + SECRET_BYTES <= extents[i + 1]; at += 4096) {
-                    if (Arrays.equals(SECRET, memory.readBytes(at, SECRET.length)) && Arrays.equals(SECRET, memory.readBytes(at + SECRET_BYTES - 4096, SECRET.length))) {
-                        server.append(0, new long[] {at, SECRET_BYTES}, 2, new AppendOrder(0, 0, 0, 0, null, null, null, null));
+                    if (Arrays.equals(SECRET, memory.readBytes(at, SECRET.length))
+                            && Arrays.equals(SECRET, memory.readBytes(at + SECRET_BYTES - 4096, SECRET.length))) {
+                        server.append(0, new long[]{at, SECRET_BYTES}, 2,
+                                new SelfWriteOrder(0, 0, 0, 0, null, null, null, null));
                         assertEquals(SECRET_BYTES, Files.size(stripe));
                         return;
                     }

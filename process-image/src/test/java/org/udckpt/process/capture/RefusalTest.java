@@ -20,11 +20,13 @@ import org.udckpt.linux.Syscall;
 @Timeout(180)
 class RefusalTest {
     @ParameterizedTest
-    @CsvSource({"io_uring, io_uring cannot, false", "userfaultfd, userfaultfd cannot, true", "sysv_sem, semaphore set, false"})
+    @CsvSource({"io_uring, io_uring cannot, false", "userfaultfd, userfaultfd cannot, true",
+            "sysv_sem, semaphore set, false"})
     void byName(String feature, String words, boolean descriptor) throws Exception {
         try (Target target = Target.feature(feature, Target.LIBRARY)) {
             for (int round = 0; round < 3; round++) {
-                CaptureRefused refused = assertThrows(CaptureRefused.class, () -> Capture.take(target.request()).close());
+                CaptureRefused refused =
+                        assertThrows(CaptureRefused.class, () -> Capture.take(target.request()).close());
                 assertTrue(refused.getMessage().contains(words), refused.getMessage());
                 assertEquals(0, refused.rank());
                 assertTrue(target.processes().contains(refused.pid()), refused.getMessage());
@@ -37,18 +39,28 @@ class RefusalTest {
 
     /** What a restart would not make as it was: named while the program still runs. */
     @ParameterizedTest
-    @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD", "siblings, CLONE_FILES", "thread-directory, working directory of its own",
-        "thread-filter, system call filter", "deleted-program, was deleted or replaced", "deleted-directory, its working directory",
-        "other-name, another name", "main-ended, its main thread has ended", "main-ended-child, its main thread has ended", "groups, could not be put where it is", "ended-signal, instead of SIGCHLD",
-        "path-handle, O_PATH", "signal-io, which is outside of the job", "segment, nobody attached", "segment-part, only a part of System V segment",
-        "datagram, would not keep its sender", "cpu-timer, CPU time of a thread", "tcp-self, connected to itself",
-        "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test", "process-keyring, a process keyring", "thread-keyring, a thread keyring",
-        "call-handler, PR_SET_SYSCALL_USER_DISPATCH",
-        "aio, io_setup", "message-queue, POSIX message queue", "ended-owner, of a process that has ended", "ended-directory, of a process that has ended", "ended-environment, could not be opened again by a restart",
-        "other-owner, no part of the job",
-        "udp-group, in a multicast group", "udp-shut, that was shut", "netlink-generic, netlink socket of family 16",
-        "datagram-client, the other end of this unix socket is outside of the job", "datagram-server, a datagram socket outside of the job is connected to this unix socket",
-        "urgent-owner, when it has something urgent"})
+    @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD",
+            "siblings, CLONE_FILES", "thread-directory, working directory of its own",
+            "thread-filter, system call filter", "deleted-program, was deleted or replaced",
+            "deleted-directory, its working directory",
+            "other-name, another name", "main-ended, its main thread has ended",
+            "main-ended-child, its main thread has ended", "groups, cannot be restored at its place",
+            "ended-signal, instead of SIGCHLD",
+            "path-handle, O_PATH", "signal-io, which is outside of the job", "segment, nobody attached",
+            "segment-part, only a part of System V segment",
+            "datagram, would lose its sender", "cpu-timer, CPU time of a thread", "tcp-self, connected to itself",
+            "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test",
+            "process-keyring, a process keyring", "thread-keyring, a thread keyring",
+            "call-handler, PR_SET_SYSCALL_USER_DISPATCH",
+            "aio, io_setup", "message-queue, POSIX message queue", "ended-owner, belongs to a process that has ended",
+            "ended-directory, belongs to a process that has ended",
+            "ended-environment, a restart could not open it again",
+            "other-owner, a process outside the job", "process-outside, which is not part of the job",
+            "udp-group, in a multicast group", "udp-shut, that was shut",
+            "netlink-generic, netlink socket of family 16",
+            "datagram-client, the other end of this unix socket is outside of the job",
+            "datagram-server, a datagram socket outside of the job is connected to this unix socket",
+            "urgent-owner, when it has something urgent"})
     void oddities(String kind, String words) throws Exception {
         refusedTwice(kind, words);
     }
@@ -57,13 +69,14 @@ class RefusalTest {
     @Test
     void tcpToOutsideOfTheJob() throws Exception {
         try (ServerSocket outside = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
-            refusedTwice("tcp-to:" + outside.getLocalPort(), "-> 127.0.0.1:" + outside.getLocalPort() + ": the other end of this TCP socket is outside of the job");
+            refusedTwice("tcp-to:" + outside.getLocalPort(), "-> 127.0.0.1:" + outside.getLocalPort()
+                    + ": the other end of this TCP socket is outside of the job");
         }
     }
 
     /** What may be over the next time, and can never be looked at without harm. */
     @ParameterizedTest
-    @CsvSource({"tcp-urgent, an urgent byte", "tcp-early, before it was accepted"})
+    @CsvSource({"tcp-urgent, a pending urgent byte", "tcp-early, before it was accepted"})
     void anotherTime(String kind, String words) throws Exception {
         try (Target target = Target.own("odd", kind)) {
             CaptureFailed failed = assertThrows(CaptureFailed.class, () -> Capture.take(target.request()).close());
@@ -74,7 +87,9 @@ class RefusalTest {
 
     /** What only root can do. */
     @ParameterizedTest
-    @CsvSource({"host-name, uts namespace of its own", "device-node, has another owner or other permissions", "raw-udp, a raw socket (IPv4) cannot be checkpointed", "raw-tcp, a raw socket (IPv4) cannot be checkpointed"})
+    @CsvSource({"host-name, uts namespace of its own", "device-node, has another owner or other permissions",
+            "raw-udp, a raw socket (IPv4) cannot be checkpointed",
+            "raw-tcp, a raw socket (IPv4) cannot be checkpointed"})
     void oddPrivileges(String kind, String words) throws Exception {
         assumeTrue(Syscall.call(107 /* geteuid */) == 0, "not root");
         refusedTwice(kind, words);
@@ -97,19 +112,26 @@ class RefusalTest {
         }
     }
 
-    /** Whatever else happens: processes of the job that end meanwhile, and no processor to be had, do not make it "try again". */
+    /**
+     * Whatever else happens: processes of the job that end meanwhile, and no processor to be had, do not make it "try
+     * again".
+     */
     @Test
     void aRefusalStaysOneUnderLoad() throws Exception {
         AtomicBoolean over = new AtomicBoolean();
-        List<Thread> burners = IntStream.range(0, 2 * Runtime.getRuntime().availableProcessors()).mapToObj(i -> Thread.ofPlatform().daemon().start(() -> {
-            while (!over.get()) {
-                Thread.onSpinWait();
-            }
-        })).toList();
+        List<Thread> burners = IntStream.range(0, 2 * Runtime.getRuntime().availableProcessors())
+                .mapToObj(i -> Thread.ofPlatform().daemon().start(() -> {
+                    while (!over.get()) {
+                        Thread.onSpinWait();
+                    }
+                })).toList();
         try (Target first = Target.own("odd", "churn"); Target second = Target.own("odd", "churn")) {
-            CaptureRequest both = new CaptureRequest(List.of(new CaptureRequest.Root(0, first.pid), new CaptureRequest.Root(1, second.pid)), CaptureRequest.StandardStreams.NONE);
+            CaptureRequest both = new CaptureRequest(
+                    List.of(new CaptureRequest.Root(0, first.pid), new CaptureRequest.Root(1, second.pid)),
+                    CaptureRequest.StandardStreams.NONE);
             for (int round = 0; round < 30; round++) {
-                CaptureRefused refused = assertThrows(CaptureRefused.class, () -> Capture.take(both).close(), "round " + round);
+                CaptureRefused refused =
+                        assertThrows(CaptureRefused.class, () -> Capture.take(both).close(), "round " + round);
                 assertTrue(refused.getMessage().contains("userfaultfd cannot be checkpointed"), refused.getMessage());
             }
             assertEquals("PASS", first.verdict());
@@ -125,8 +147,11 @@ class RefusalTest {
     @ParameterizedTest
     @CsvSource({"threads"})
     void oneRefusalSparesAllRanks(String feature) throws Exception {
-        try (Target good = Target.feature(feature, Target.LIBRARY); Target bad = Target.feature("userfaultfd", Target.LIBRARY)) {
-            CaptureRequest both = new CaptureRequest(List.of(new CaptureRequest.Root(0, good.pid), new CaptureRequest.Root(1, bad.pid)), CaptureRequest.StandardStreams.NONE);
+        try (Target good = Target.feature(feature, Target.LIBRARY);
+                Target bad = Target.feature("userfaultfd", Target.LIBRARY)) {
+            CaptureRequest both = new CaptureRequest(
+                    List.of(new CaptureRequest.Root(0, good.pid), new CaptureRequest.Root(1, bad.pid)),
+                    CaptureRequest.StandardStreams.NONE);
             assertEquals(1, assertThrows(CaptureRefused.class, () -> Capture.take(both).close()).rank());
             assertEquals("PASS", good.verdict().split(" ")[0]);
             assertEquals("PASS", bad.verdict().split(" ")[0]);

@@ -12,12 +12,15 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.model.SharedMemory;
 
-/** The pages, the shared memory and the unforked memory of a capture are of one moment, and stay so while the program runs. */
+/**
+ * The pages, the shared memory and the unforked memory of a capture are of one moment, and stay so while the program
+ * runs.
+ */
 @Timeout(180)
 class SnapshotContentTest {
     private static final int PAGES = 512, PAGE = 4096;
@@ -52,7 +55,8 @@ class SnapshotContentTest {
     }
 
     private static void inStep(long first, long later, String what) {
-        assertTrue(later == first || later == first - 1, what + " is at " + later + " while the first word is at " + first);
+        assertTrue(later == first || later == first - 1,
+                what + " is at " + later + " while the first word is at " + first);
     }
 
     private static long word(MemorySource source, long offset) {
@@ -65,11 +69,13 @@ class SnapshotContentTest {
 
     private static long shared(JobImage image, List<MemorySource> sources, long address) {
         Region region = image.regions().stream().filter(r -> r.start() == address).findFirst().orElseThrow();
-        SharedMemory object = (SharedMemory) image.objects().stream().filter(o -> o.id() == region.backing()).findFirst().orElseThrow();
+        SharedMemory object = (SharedMemory) image.objects().stream().filter(o -> o.id() == region.backing())
+                .findFirst().orElseThrow();
         assertEquals(MemoryKind.ANONYMOUS, object.kind());
         assertEquals(2 * PAGE, object.size());
-        MemorySource source = sources.stream().filter(s -> !s.process() && s.id() == object.id()).findFirst().orElseThrow();
-        assertArrayEquals(new long[] {PAGE, 2 * PAGE}, source.extents(), "the page that was never touched is a hole");
+        MemorySource source =
+                sources.stream().filter(s -> !s.process() && s.id() == object.id()).findFirst().orElseThrow();
+        assertArrayEquals(new long[]{PAGE, 2 * PAGE}, source.extents(), "the page that was never touched is a hole");
         return word(source, PAGE);
     }
 
@@ -87,7 +93,9 @@ class SnapshotContentTest {
             long previous = n;
             for (int page = 0; page < PAGES; page++) {
                 long value = copy.get(JAVA_LONG, (long) page * PAGE + page * 8L);
-                assertTrue(value == previous || page > 0 && value == n - 1 && previous == n || page == 0 && value == n - 1, "page " + page + " holds " + value + " after " + previous);
+                assertTrue(
+                        value == previous || page > 0 && value == n - 1 && previous == n || page == 0 && value == n - 1,
+                        "page " + page + " holds " + value + " after " + previous);
                 previous = value;
             }
         }

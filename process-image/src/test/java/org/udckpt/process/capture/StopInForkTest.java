@@ -9,6 +9,8 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.files.FileCut;
+import org.udckpt.process.kinds.base.ObjectTable;
+import org.udckpt.process.kinds.base.Outside;
 import org.udckpt.process.trace.TracerThread;
 
 /** Who stops a job with SIGSTOP while it is forked finds it stopped afterwards. */

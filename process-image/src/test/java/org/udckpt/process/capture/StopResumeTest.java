@@ -28,10 +28,14 @@ class StopResumeTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"altstack", "avx_state", "barrier", "blocked_calls", "brk_heap", "condvar", "cwd_umask_rlimit", "deleted_file", "dup_fds",
-        "epoll", "eventfd", "fifo", "file_offset", "forked_child", "fpu_denormal", "futex_wait", "huge_pages", "itimer", "memfd", "mmap_kinds", "mutex",
-        "nanosleep", "pipe_data", "poll", "posix_timer", "proc_sysfs_fds", "robust_mutex", "rseq", "rwlock", "session_pgrp", "shared_memory",
-        "signalfd", "signals", "socketpair_data", "sysv_shm", "thread_names", "timerfd", "tls", "vdso_time", "zombie"})
+    @ValueSource(strings = {"altstack", "avx_state", "barrier", "blocked_calls", "brk_heap", "condvar",
+            "cwd_umask_rlimit", "deleted_file", "dup_fds",
+            "epoll", "eventfd", "fifo", "file_offset", "forked_child", "fpu_denormal", "futex_wait", "huge_pages",
+            "itimer", "memfd", "mmap_kinds", "mutex",
+            "nanosleep", "pipe_data", "poll", "posix_timer", "proc_sysfs_fds", "robust_mutex", "rseq", "rwlock",
+            "session_pgrp", "shared_memory",
+            "signalfd", "signals", "socketpair_data", "sysv_shm", "thread_names", "timerfd", "tls", "vdso_time",
+            "zombie"})
     void everyFeature(String feature) throws Exception {
         captureMany(feature, Target.LIBRARY, 12, 20);
     }
@@ -72,7 +76,8 @@ class StopResumeTest {
                 }
                 if (i % 4 == 0) {
                     List<Integer> captured = capture.image().processes().stream().map(ProcessState::pid).toList();
-                    assertTrue(captured.containsAll(processes), () -> "the whole tree: " + processes + " in " + captured);
+                    assertTrue(captured.containsAll(processes),
+                            () -> "the whole tree: " + processes + " in " + captured);
                     capture.sources();
                 }
             }

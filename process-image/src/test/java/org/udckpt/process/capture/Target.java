@@ -9,8 +9,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Proc;
+import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 
@@ -26,14 +26,14 @@ final class Target implements AutoCloseable {
 
     final Path directory;
     final int pid;
-    private final PidFd handle;
+    private final ProcessHandleFd handle;
     private final Path program;
 
     private Target(Path directory, Path program, int pid) {
         this.directory = directory;
         this.program = program;
         this.pid = pid;
-        this.handle = new PidFd(pid);
+        this.handle = new ProcessHandleFd(pid);
     }
 
     /** One of the feature programs of src/test/c, when it says that it is ready. */
@@ -44,11 +44,15 @@ final class Target implements AutoCloseable {
         return target;
     }
 
-    /** One of the programs of src/test/capture; it makes the file ready in argv[1], and gets the arguments from argv[2] on. */
+    /**
+     * One of the programs of src/test/capture; it makes the file ready in argv[1], and gets the arguments from argv[2]
+     * on.
+     */
     static Target own(String name, String... arguments) throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("capture-" + name);
         Path program = directory.resolve(name);
-        run(directory, List.of("gcc", "-O1", "-g", "-Wall", "-pthread", "-o", program.toString(), SOURCES.resolve(name + ".c").toString()));
+        run(directory, List.of("gcc", "-O1", "-g", "-Wall", "-pthread", "-o", program.toString(),
+                SOURCES.resolve(name + ".c").toString()));
         List<String> all = new ArrayList<>(List.of(directory.toString()));
         all.addAll(List.of(arguments));
         Target target = start(program, directory, LIBRARY, all.toArray(String[]::new));
@@ -60,16 +64,20 @@ final class Target implements AutoCloseable {
     static Target linking(String name) throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("capture-" + name);
         Path library = directory.resolve(name + ".so");
-        run(directory, List.of("gcc", "-O1", "-g", "-Wall", "-shared", "-fPIC", "-o", library.toString(), SOURCES.resolve(name + ".c").toString()));
+        run(directory, List.of("gcc", "-O1", "-g", "-Wall", "-shared", "-fPIC", "-o", library.toString(),
+                SOURCES.resolve(name + ".c").toString()));
         Path program = Files.copy(Path.of("/bin/sleep"), directory.resolve(name));
         Target target = start(program, directory, Path.of(LIBRARY + ":" + library), "600");
         target.await(directory.resolve("ready"), READY_MS);
         return target;
     }
 
-    private static Target start(Path program, Path directory, Path library, String... arguments) throws IOException, InterruptedException {
+    private static Target start(Path program, Path directory, Path library, String... arguments)
+            throws IOException, InterruptedException {
         LinuxError.check(Syscall.call(Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, 1), "prctl");
-        List<String> command = new ArrayList<>(List.of("sh", "-c", "setsid env ${PRELOAD:+LD_PRELOAD=$PRELOAD} \"$0\" \"$@\" </dev/null >out 2>&1 & echo $!", program.toString()));
+        List<String> command = new ArrayList<>(List.of("sh", "-c",
+                "setsid env ${PRELOAD:+LD_PRELOAD=$PRELOAD} \"$0\" \"$@\" </dev/null >out 2>&1 & echo $!",
+                program.toString()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
         builder.environment().remove("UDCKPT_RUNTIME_DIR");
@@ -99,8 +107,10 @@ final class Target implements AutoCloseable {
         while (!Files.exists(file)) {
             boolean over = System.nanoTime() > deadline || !alive();
             if (over && !Files.exists(file)) {
-                String result = Files.exists(directory.resolve("result")) ? Files.readString(directory.resolve("result")) : "";
-                throw new AssertionError(program.getFileName() + ": no " + file.getFileName() + "; " + result + Files.readString(directory.resolve("out"))
+                String result =
+                        Files.exists(directory.resolve("result")) ? Files.readString(directory.resolve("result")) : "";
+                throw new AssertionError(program.getFileName() + ": no " + file.getFileName() + "; " + result
+                        + Files.readString(directory.resolve("out"))
                         + (alive() ? Proc.text("/proc/" + pid + "/status") : " it has ended"));
             }
             Thread.sleep(2);
@@ -120,7 +130,8 @@ final class Target implements AutoCloseable {
 
     boolean alive() {
         try {
-            return !Proc.stat(pid)[0].equals("Z") || Proc.threads(pid).length > 1; // its main thread may have ended before others
+            // its main thread may have ended before others
+            return !Proc.stat(pid)[0].equals("Z") || Proc.threads(pid).length > 1;
         } catch (LinuxError gone) {
             return false;
         }
@@ -165,10 +176,14 @@ final class Target implements AutoCloseable {
         }
     }
 
-    /** Orphans that this JVM adopted and that have ended: by their name, for a child that the JVM started is its own to wait for. */
+    /**
+     * Orphans that this JVM adopted and that have ended: by their name, for a child that the JVM started is its own to
+     * wait for.
+     */
     void reapAdopted() {
         String name = program.getFileName().toString();
-        String ended = "(" + name.substring(0, Math.min(name.length(), COMM_MOST)) + ") Z " + ProcessHandle.current().pid() + " ";
+        String ended = "(" + name.substring(0, Math.min(name.length(), COMM_MOST)) + ") Z "
+                + ProcessHandle.current().pid() + " ";
         for (int one : Proc.numbers("/proc")) {
             try {
                 if (Proc.text("/proc/" + one + "/stat").contains(ended)) {

@@ -12,9 +12,11 @@ import org.udckpt.linux.Proc;
 class TaskStatusTest {
     @Test
     void fieldsInAnyOrder() {
-        TaskStatus status = new TaskStatus("Name:\ta b \nUid:\t1\t2\nSeccomp:\t0\nSeccomp_filters:\t3\nEmpty:\t\nLast:\tx");
-        for (String[] one : new String[][] {{"Last:", "x"}, {"Name:", "a b"}, {"Seccomp_filters:", "3"}, {"Seccomp:", "0"}, {"Empty:", ""},
-            {"Uid:", "1\t2"}, {"Uid:", "1\t2"}, {"Gid:", null}, {"Last:", "x"}}) {
+        TaskStatus status =
+                new TaskStatus("Name:\ta b \nUid:\t1\t2\nSeccomp:\t0\nSeccomp_filters:\t3\nEmpty:\t\nLast:\tx");
+        for (String[] one : new String[][]{{"Last:", "x"}, {"Name:", "a b"}, {"Seccomp_filters:", "3"},
+                {"Seccomp:", "0"}, {"Empty:", ""},
+                {"Uid:", "1\t2"}, {"Uid:", "1\t2"}, {"Gid:", null}, {"Last:", "x"}}) {
             assertEquals(one[1], status.field(one[0]), one[0]);
         }
         assertNull(new TaskStatus("").field("Name:"));
@@ -26,7 +28,8 @@ class TaskStatusTest {
         assertTrue(one.agrees("Uid:", new TaskStatus("Name:\tx\nUid:\t1\nGid:\t3\n")));
         assertFalse(one.agrees("Gid:", new TaskStatus("Uid:\t1\nGid:\t22\n")));
         assertFalse(one.agrees("Gid:", new TaskStatus("Uid:\t1\n")));
-        assertTrue(one.agrees("Groups:", new TaskStatus("Groups:\t4\n")), "what this one does not tell is no difference");
+        assertTrue(one.agrees("Groups:", new TaskStatus("Groups:\t4\n")),
+                "what this one does not tell is no difference");
     }
 
     @Test

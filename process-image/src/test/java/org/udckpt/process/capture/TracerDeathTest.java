@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Timeout;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 
-/** kill -9 of an agent in the middle of captures: the job runs on, unhurt, with its own signal masks, and no snapshot is left. */
+/**
+ * kill -9 of an agent in the middle of captures: the job runs on, unhurt, with its own signal masks, and no snapshot is
+ * left.
+ */
 @Timeout(900)
 class TracerDeathTest {
     private static final int DEATHS = Integer.getInteger("udckpt.deaths", 10);
@@ -27,7 +30,8 @@ class TracerDeathTest {
         long seed = System.nanoTime();
         System.out.println("TracerDeathTest seed " + seed);
         Random random = new Random(seed);
-        try (Target threads = Target.feature("threads", Target.LIBRARY); Target signals = Target.feature("nanosleep", Target.LIBRARY)) {
+        try (Target threads = Target.feature("threads", Target.LIBRARY);
+                Target signals = Target.feature("nanosleep", Target.LIBRARY)) {
             Map<Integer, String> masks = masks(threads, signals);
             for (int death = 0; death < DEATHS; death++) {
                 Process tracer = tracer(threads.pid, signals.pid);
@@ -53,8 +57,10 @@ class TracerDeathTest {
     }
 
     private static Process tracer(int... pids) throws Exception {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin/java").toString(), "--enable-native-access=ALL-UNNAMED",
-                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-cp", System.getProperty("java.class.path"), CaptureLoop.class.getName()));
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-cp",
+                System.getProperty("java.class.path"), CaptureLoop.class.getName()));
         for (int pid : pids) {
             command.add(Integer.toString(pid));
         }
@@ -77,10 +83,14 @@ class TracerDeathTest {
     }
 
     private static String states(Target target) {
-        return threadFields(target, "State:").values().stream().map(state -> state.substring(0, 1)).collect(Collectors.joining());
+        return threadFields(target, "State:").values().stream().map(state -> state.substring(0, 1))
+                .collect(Collectors.joining());
     }
 
-    /** Of the threads that last: those with the same mask at ten looks. (libc blocks all signals in a thread that is being made.) */
+    /**
+     * Of the threads that last: those with the same mask at ten looks. (libc blocks all signals in a thread that is
+     * being made.)
+     */
     private static Map<Integer, String> masks(Target... targets) throws InterruptedException {
         Map<Integer, String> masks = look(targets);
         for (int again = 0; again < 10; again++) {
@@ -98,7 +108,10 @@ class TracerDeathTest {
         return masks;
     }
 
-    /** One field of each thread's status; the programs make short-lived threads, and one that has ended meanwhile has none. */
+    /**
+     * One field of each thread's status; the programs make short-lived threads, and one that has ended meanwhile has
+     * none.
+     */
     private static Map<Integer, String> threadFields(Target target, String key) {
         Map<Integer, String> fields = new TreeMap<>();
         for (int tid : Proc.threads(target.pid)) {

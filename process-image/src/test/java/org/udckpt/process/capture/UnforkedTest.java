@@ -10,15 +10,20 @@ import org.junit.jupiter.api.Timeout;
 import org.udckpt.linux.MappingFlags;
 import org.udckpt.process.model.Region;
 
-/** What a fork leaves out or empties is copied in the stop, but what the kernel may drop: that is empty in the image, and keeps no snapshot from writing itself. */
+/**
+ * What a fork leaves out or empties is copied in the stop, but what the kernel may drop: that is empty in the image,
+ * and keeps no snapshot from writing itself.
+ */
 @Timeout(120)
 class UnforkedTest {
     @Test
     void memoryThatIsWipedInForksHasItsContents() throws Exception {
         look("special_memory", (snapshot, regions) -> {
-            List<Region> wiped = regions.stream().filter(region -> has(region, MappingFlags.WIPED) && !region.droppable()).toList();
+            List<Region> wiped =
+                    regions.stream().filter(region -> has(region, MappingFlags.WIPED) && !region.droppable()).toList();
             assertTrue(!wiped.isEmpty(), "the program has memory that is wiped in forks");
-            wiped.forEach(region -> assertTrue(snapshot.hasExtentIn(region.start(), region.end()), () -> "no contents of %s in the image".formatted(region)));
+            wiped.forEach(region -> assertTrue(snapshot.hasExtentIn(region.start(), region.end()),
+                    () -> "no contents of %s in the image".formatted(region)));
             assertTrue(!snapshot.unforked().empty());
         });
     }
@@ -28,7 +33,8 @@ class UnforkedTest {
         look("random_state", (snapshot, regions) -> {
             List<Region> droppable = regions.stream().filter(Region::droppable).toList();
             assumeTrue(!droppable.isEmpty(), "this kernel's vDSO draws no random numbers");
-            droppable.forEach(region -> assertTrue(!snapshot.hasExtentIn(region.start(), region.end()), () -> "contents of %s in the image".formatted(region)));
+            droppable.forEach(region -> assertTrue(!snapshot.hasExtentIn(region.start(), region.end()),
+                    () -> "contents of %s in the image".formatted(region)));
             assertEquals(0, snapshot.unforked().extents().length);
         });
     }
@@ -38,7 +44,8 @@ class UnforkedTest {
     }
 
     private static void look(String feature, Look look) throws Exception {
-        try (Target target = Target.feature(feature, Target.LIBRARY); Capture capture = Capture.take(target.request())) {
+        try (Target target = Target.feature(feature, Target.LIBRARY);
+                Capture capture = Capture.take(target.request())) {
             look.at((Snapshot) capture.sources().getFirst(), capture.image().regions());
         }
     }

@@ -37,7 +37,8 @@ class VmFlagsTest {
         assertTrue(VmFlags.refusal("rd mr ??").contains("'??'"));
         for (MappingFlags mapping : MappingFlags.of((int) ProcessHandle.current().pid())) {
             boolean kernels = mapping.has("io") || mapping.has("pf"); // [vvar]
-            assertTrue(kernels || VmFlags.refusal(mapping.flags()) == null, () -> "of this very program: " + VmFlags.refusal(mapping.flags()));
+            assertTrue(kernels || VmFlags.refusal(mapping.flags()) == null,
+                    () -> "of this very program: " + VmFlags.refusal(mapping.flags()));
         }
     }
 

@@ -6,7 +6,10 @@ import java.util.List;
 import org.udckpt.picture.KernelsWord;
 import org.udckpt.picture.Picture;
 
-/** What the kernel says of a feature program's processes in the stop of its checkpoint, and before their first instruction after the restart. */
+/**
+ * What the kernel says of a feature program's processes in the stop of its checkpoint, and before their first
+ * instruction after the restart.
+ */
 final class Compared {
     private final Feature feature;
     private Picture before;
@@ -33,10 +36,12 @@ final class Compared {
 
     /** @throws AssertionError with both sides of each line that is another one */
     void check() {
-        List<String> differences = after == null ? List.of() : Picture.differences(before, after, KernelsWord.afterRestart());
+        List<String> differences =
+                after == null ? List.of() : Picture.differences(before, after, KernelsWord.afterRestart());
         after = null;
         if (!differences.isEmpty()) {
-            throw new AssertionError(feature.name() + ": a restart has changed what the kernel says:\n  " + String.join("\n  ", differences));
+            throw new AssertionError(feature.name() + ": a restart has changed what the kernel says:\n  "
+                    + String.join("\n  ", differences));
         }
     }
 }

@@ -18,11 +18,12 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.udckpt.process.restore.lazy.Support;
 
 /**
- * {@code ./udckpt test cycles}: feature programs are killed and restored at random moments, so many times in all, some in chains. They are taken in a random order, each
- * once before any is taken again.
+ * {@code ./udckpt test cycles}: feature programs are killed and restored at random moments, so many times in all, some
+ * in chains. They are taken in a random order, each once before any is taken again.
  */
 @Timeout(7200) // as many as are asked for, on a machine however busy
-@EnabledIfSystemProperty(named = "udckpt.cycles", matches = "[1-9]\\d*", disabledReason = "./udckpt test cycles runs it")
+@EnabledIfSystemProperty(named = "udckpt.cycles", matches = "[1-9]\\d*",
+        disabledReason = "./udckpt test cycles runs it")
 class CyclesTest {
     private static final int AT_ONCE = 3;
     private static final int LONGEST_CHAIN = 4;
@@ -33,7 +34,8 @@ class CyclesTest {
     private record Chosen(int number, Feature feature, Flavour flavour, int generations, long seed) {
         @Override
         public String toString() {
-            return "case " + number + ": " + feature.name() + ", " + flavour + "; alone: KernelFeatureTest -Dudckpt.features=" + feature.name() + " -Dudckpt.seed=" + seed
+            return "case " + number + ": " + feature.name() + ", " + flavour
+                    + "; alone: KernelFeatureTest -Dudckpt.features=" + feature.name() + " -Dudckpt.seed=" + seed
                     + " -Dudckpt.generations=" + generations;
         }
     }
@@ -45,7 +47,8 @@ class CyclesTest {
         System.out.println("cycles: -Dudckpt.seed=" + SEED + " -Dudckpt.cycles=" + COUNT);
         Installation installation = Installation.built();
         List<Feature> features = Feature.all(installation.programs()).stream().filter(Feature::mayRestore).toList();
-        List<Flavour> flavours = Support.refusal() == null ? List.of(Flavour.values()) : List.of(Flavour.WHOLE, Flavour.COMPARED);
+        List<Flavour> flavours =
+                Support.refusal() == null ? List.of(Flavour.values()) : List.of(Flavour.WHOLE, Flavour.COMPARED);
         Path directory = Files.createTempDirectory("udckpt-c");
         Random random = new Random(SEED);
         List<String> failures = new ArrayList<>();
@@ -53,7 +56,8 @@ class CyclesTest {
         List<Feature> left = new ArrayList<>();
         int number = 0;
         int done = 0;
-        ExecutorService pool = Executors.newFixedThreadPool(AT_ONCE, Thread.ofPlatform().daemon().name("cycles-", 0).factory());
+        ExecutorService pool =
+                Executors.newFixedThreadPool(AT_ONCE, Thread.ofPlatform().daemon().name("cycles-", 0).factory());
         try {
             while (done < COUNT && failures.size() < ENOUGH || !running.isEmpty()) {
                 while (done < COUNT && failures.size() < ENOUGH && running.size() < AT_ONCE) {
@@ -61,8 +65,9 @@ class CyclesTest {
                         left.addAll(features);
                         Collections.shuffle(left, random);
                     }
-                    Chosen chosen = new Chosen(++number, left.removeLast(), flavours.get(random.nextInt(flavours.size())),
-                            1 + random.nextInt(LONGEST_CHAIN), random.nextInt(1 << 24));
+                    Chosen chosen =
+                            new Chosen(++number, left.removeLast(), flavours.get(random.nextInt(flavours.size())),
+                                    1 + random.nextInt(LONGEST_CHAIN), random.nextInt(1 << 24));
                     Path own = Files.createDirectory(directory.resolve("c" + number));
                     running.add(new Running(chosen, pool.submit(() -> run(chosen, installation, own))));
                 }
@@ -84,7 +89,8 @@ class CyclesTest {
     }
 
     private static int run(Chosen chosen, Installation installation, Path own) throws Exception {
-        int cycles = new FeatureCase(chosen.feature, installation, own, chosen.seed, chosen.flavour).run(chosen.generations);
+        int cycles =
+                new FeatureCase(chosen.feature, installation, own, chosen.seed, chosen.flavour).run(chosen.generations);
         FeatureSuite.deleteTree(own);
         return cycles;
     }

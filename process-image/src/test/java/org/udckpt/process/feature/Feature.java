@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  *
  * @param refusal a word that the refusal must contain, or null: a checkpoint of this program must succeed
  * @param mayRestore the checkpoint may also succeed; then the program must be right after a restore
- * @param second it is the second one of the same life: the first leaves no trace
+ * @param second it is the second one of the same incarnation: the first leaves no trace
  */
 record Feature(String name, String refusal, boolean mayRestore, boolean second) {
     /** Whether this kernel has it: landlock_create_ruleset(2), LANDLOCK_CREATE_RULESET_VERSION. */
@@ -32,7 +32,8 @@ record Feature(String name, String refusal, boolean mayRestore, boolean second) 
             case "inotify", "inotify_unread" -> new Feature(name, ROOT ? null : "inotify", true);
             case "signalfd" -> new Feature(name, "signalfd", true);
             case "file_locks" -> new Feature(name, "lock", true);
-            case "udp", "udp_group", "named_sockets" -> new Feature(name, null, true, false); // empty messages: docs/internals/capture.md
+            // empty messages: docs/internals/kinds.md
+            case "udp", "udp_group", "named_sockets" -> new Feature(name, null, true, false);
             default -> new Feature(name, null, true);
         };
     }
@@ -47,10 +48,12 @@ record Feature(String name, String refusal, boolean mayRestore, boolean second) 
         String chosen = System.getProperty("udckpt.features", "");
         List<String> names = chosen.isEmpty() ? List.of() : List.of(chosen.split(","));
         try (Stream<Path> files = Files.list(programs)) {
-            List<Feature> found = files.map(f -> f.getFileName().toString()).filter(n -> names.isEmpty() || names.contains(n)).sorted()
+            List<Feature> found = files.map(f -> f.getFileName().toString())
+                    .filter(n -> names.isEmpty() || names.contains(n)).sorted()
                     .map(Feature::of).toList();
             if (found.isEmpty()) {
-                throw new IllegalStateException("no feature program in " + programs + (names.isEmpty() ? "" : " is called " + chosen));
+                throw new IllegalStateException(
+                        "no feature program in " + programs + (names.isEmpty() ? "" : " is called " + chosen));
             }
             return found;
         }

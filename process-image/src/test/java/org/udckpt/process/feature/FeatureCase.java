@@ -46,15 +46,19 @@ final class FeatureCase {
         this.random = new Random(seed ^ feature.name().hashCode());
     }
 
-    /** How often it was killed and restored: less than {@code generations} when a checkpoint was refused, as it may be. */
+    /**
+     * How often it was killed and restored: less than {@code generations} when a checkpoint was refused, as it may be.
+     */
     int run(int generations) throws Exception {
         int restored = 0;
         Path work = Files.createDirectories(directory.resolve("work"));
-        ShepherdProcess shepherd = new ShepherdProcess(installation.shepherd(), directory.resolve("s0"), directory.resolve("output"));
+        ShepherdProcess shepherd =
+                new ShepherdProcess(installation.shepherd(), directory.resolve("s0"), directory.resolve("output"));
         int first = 0;
         try {
             int pid = first = shepherd.spawn(directory.resolve("spec"), work,
-                    List.of(installation.program(feature.name()).toString(), work.toString()), installation.environment());
+                    List.of(installation.program(feature.name()).toString(), work.toString()),
+                    installation.environment());
             awaitReady(shepherd, pid, work);
             for (int generation = 1; generation <= generations; generation++) {
                 Thread.sleep(random.nextInt(250));
@@ -64,11 +68,13 @@ final class FeatureCase {
                         break; // refused, as it may be: the program goes on and gives its verdict below
                     }
                     Thread.sleep(flavour.compared() ? 0 : random.nextInt(100));
-                    check(!Files.exists(work.resolve("result")), "the original was hurt by the checkpoint", work, shepherd);
+                    check(!Files.exists(work.resolve("result")), "the original was hurt by the checkpoint", work,
+                            shepherd);
                     shepherd.close(); // kill -9 of all that runs below it
                     spoilFiles(work);
                     for (int attempt = 0; pid == 0 || attempt == 0; attempt++) {
-                        shepherd = saved.newShepherd(restoring(), directory.resolve("s" + generation + "-" + attempt), directory.resolve("output"));
+                        shepherd = saved.newShepherd(restoring(), directory.resolve("s" + generation + "-" + attempt),
+                                directory.resolve("output"));
                         pid = restore(saved, shepherd, attempt);
                     }
                     restored++;
@@ -92,7 +98,8 @@ final class FeatureCase {
             return installation.shepherd();
         }
         Path limited = directory.resolve("limited-shepherd");
-        Files.writeString(limited, "#!/bin/sh\nulimit -n %d && exec %s \"$@\"\n".formatted(feature.descriptors(), installation.shepherd()));
+        Files.writeString(limited, "#!/bin/sh\nulimit -n %d && exec %s \"$@\"\n".formatted(feature.descriptors(),
+                installation.shepherd()));
         Files.setPosixFilePermissions(limited, PosixFilePermissions.fromString("rwxr-xr-x"));
         return limited;
     }
@@ -100,11 +107,12 @@ final class FeatureCase {
     /** Returns its pid; 0 when another program of this machine has a port of its now, which a user is told to end. */
     private int restore(SavedJob saved, ShepherdProcess shepherd, int attempt) throws Exception {
         try {
-            int pid = flavour.lazy() ? restoreLazily(saved, shepherd) : saved.first(saved.restore(shepherd, false, this::look));
+            int pid = flavour.lazy() ? restoreLazily(saved, shepherd)
+                    : saved.first(saved.restore(shepherd, false, this::look));
             compared.check();
             return pid;
         } catch (RestoreException busy) {
-            if (attempt == ATTEMPTS || !busy.getMessage().contains(" is taken, by another program")) {
+            if (attempt == ATTEMPTS || !busy.getMessage().contains(" is in use, by another program")) {
                 throw busy;
             }
             shepherd.close();
@@ -139,8 +147,9 @@ final class FeatureCase {
 
     private SavedJob checkpoint(int pid, ShepherdProcess shepherd, int generation, Path work) throws IOException {
         try {
-            SavedJob saved = flavour.compared() ? SavedJob.captureLast(pid, shepherd, feature.second(), compared::before)
-                    : SavedJob.capture(pid, shepherd, feature.second());
+            SavedJob saved =
+                    flavour.compared() ? SavedJob.captureLast(pid, shepherd, feature.second(), compared::before)
+                            : SavedJob.capture(pid, shepherd, feature.second());
             if (!feature.mayRestore()) {
                 saved.close();
                 throw new AssertionError(feature.name() + " was captured, but it has to be refused");
@@ -148,8 +157,10 @@ final class FeatureCase {
             return saved;
         } catch (CaptureRefused refused) {
             if (feature.refusal() == null || !refused.getMessage().toLowerCase().contains(feature.refusal())) {
-                throw new AssertionError("checkpoint " + generation + " of " + feature.name() + " was refused: " + refused.getMessage()
-                        + "; " + descriptors(refused.pid()), refused);
+                throw new AssertionError(
+                        "checkpoint " + generation + " of " + feature.name() + " was refused: " + refused.getMessage()
+                                + "; " + descriptors(refused.pid()),
+                        refused);
             }
             return null;
         } catch (CaptureFailed failed) {
@@ -160,7 +171,8 @@ final class FeatureCase {
 
     private static String descriptors(int pid) {
         try (Stream<Path> files = Files.list(Path.of("/proc/" + pid + "/fd"))) {
-            return files.map(f -> f.getFileName() + "=" + org.udckpt.linux.Files.readLink(f.toString())).sorted().toList().toString();
+            return files.map(f -> f.getFileName() + "=" + org.udckpt.linux.Files.readLink(f.toString())).sorted()
+                    .toList().toString();
         } catch (IOException e) {
             return e.toString();
         }
@@ -178,17 +190,22 @@ final class FeatureCase {
         if (!condition) {
             Path result = work.resolve("result");
             throw new AssertionError(feature.name() + ": " + what + "; "
-                    + (Files.exists(result) ? "verdict: " + Files.readString(result).strip() + "; " : "") + shepherd.printed());
+                    + (Files.exists(result) ? "verdict: " + Files.readString(result).strip() + "; " : "")
+                    + shepherd.printed());
         }
     }
 
-    /** What a job does to its files after a checkpoint has to be undone by a restart: both ends of each *.data change here. */
+    /**
+     * What a job does to its files after a checkpoint has to be undone by a restart: both ends of each *.data change
+     * here.
+     */
     private static void spoilFiles(Path work) throws IOException {
         try (Stream<Path> files = Files.list(work)) {
             for (Path file : files.filter(f -> f.toString().endsWith(".data")).toList()) {
                 try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
                     channel.write(ByteBuffer.wrap(new byte[7]), 0);
-                    channel.write(ByteBuffer.wrap("from a future that never was\n".repeat(300).getBytes()), channel.size());
+                    channel.write(ByteBuffer.wrap("from a future that never was\n".repeat(300).getBytes()),
+                            channel.size());
                 }
             }
         }

@@ -23,19 +23,24 @@ final class FeatureSuite {
     private FeatureSuite() {}
 
     /** Starts the cases; each future ends normally or with what went wrong. {@code directory} keeps what failed. */
-    static Map<Feature, CompletableFuture<Void>> start(List<Feature> features, Installation installation, Path directory, long seed,
+    static Map<Feature, CompletableFuture<Void>> start(List<Feature> features, Installation installation,
+            Path directory, long seed,
             int generations, Flavour flavour) {
-        ExecutorService pool = Executors.newFixedThreadPool(AT_ONCE, Thread.ofPlatform().daemon().name("feature-", 0).factory());
+        ExecutorService pool =
+                Executors.newFixedThreadPool(AT_ONCE, Thread.ofPlatform().daemon().name("feature-", 0).factory());
         Map<Feature, CompletableFuture<Void>> results = new LinkedHashMap<>();
         for (Feature feature : features) {
-            results.put(feature, CompletableFuture.runAsync(() -> one(feature, installation, directory, seed, generations, flavour), pool));
+            results.put(feature, CompletableFuture
+                    .runAsync(() -> one(feature, installation, directory, seed, generations, flavour), pool));
         }
         pool.shutdown();
         POOLS.add(pool);
         return results;
     }
 
-    /** Ends the cases whose outcome nobody has waited for, as when one failed case is run again, with their processes. */
+    /**
+     * Ends the cases whose outcome nobody has waited for, as when one failed case is run again, with their processes.
+     */
     static void stop() {
         for (ExecutorService pool; (pool = POOLS.poll()) != null;) {
             pool.shutdownNow();
@@ -49,7 +54,8 @@ final class FeatureSuite {
         }
     }
 
-    private static void one(Feature feature, Installation installation, Path directory, long seed, int generations, Flavour flavour) {
+    private static void one(Feature feature, Installation installation, Path directory, long seed, int generations,
+            Flavour flavour) {
         try {
             Path own = Files.createDirectory(directory.resolve(feature.name()));
             runIn(own, feature, installation, seed, generations, flavour);
@@ -60,7 +66,8 @@ final class FeatureSuite {
     }
 
     /** One that was stopped leaves nothing to look at. */
-    private static void runIn(Path own, Feature feature, Installation installation, long seed, int generations, Flavour flavour) throws Exception {
+    private static void runIn(Path own, Feature feature, Installation installation, long seed, int generations,
+            Flavour flavour) throws Exception {
         try {
             new FeatureCase(feature, installation, own, seed, flavour).run(generations);
         } catch (InterruptedException stopped) {
@@ -78,14 +85,16 @@ final class FeatureSuite {
     }
 
     /**
-     * The same in a JVM of its own, which may be another user's: DIRECTORY SEED GENERATIONS FLAVOUR; prints a line per case:
-     * {@code feature NAME ok} or {@code feature NAME TEXT}.
+     * The same in a JVM of its own, which may be another user's: DIRECTORY SEED GENERATIONS FLAVOUR; prints a line per
+     * case: {@code feature NAME ok} or {@code feature NAME TEXT}.
      */
     public static void main(String[] arguments) throws Exception {
         Runtime.getRuntime().addShutdownHook(new Thread(FeatureSuite::stop));
         Installation installation = Installation.built();
-        Map<Feature, CompletableFuture<Void>> results = start(Feature.all(installation.programs()), installation, Path.of(arguments[0]),
-                Long.parseLong(arguments[1]), Integer.parseInt(arguments[2]), Flavour.valueOf(arguments[3]));
+        Map<Feature,
+                CompletableFuture<Void>> results = start(Feature.all(installation.programs()), installation,
+                        Path.of(arguments[0]),
+                        Long.parseLong(arguments[1]), Integer.parseInt(arguments[2]), Flavour.valueOf(arguments[3]));
         BiConsumer<Feature, Throwable> print = (feature, error) -> System.out.println("feature " + feature.name() + " "
                 + (error == null ? "ok" : describe(error)));
         CompletableFuture.allOf(results.entrySet().stream()

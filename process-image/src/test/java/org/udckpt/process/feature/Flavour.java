@@ -4,7 +4,10 @@ package org.udckpt.process.feature;
 enum Flavour {
     /** All memory is in place before the start. The original goes on for a while after the checkpoint. */
     WHOLE(false, false),
-    /** The original ends where it stood, and what the kernel says of all processes is the same, line by line, before the first instruction after the restart. */
+    /**
+     * The original ends where it stood, and what the kernel says of all processes is the same, line by line, before the
+     * first instruction after the restart.
+     */
     COMPARED(false, true),
     /** The same, and all memory that can wait comes in while the program runs, slowly. */
     LAZY(true, true);

@@ -39,15 +39,17 @@ class KernelFeatureTest {
     @TestFactory
     Stream<DynamicTest> inThisProcess() throws IOException {
         Installation installation = Installation.built();
-        return tests("as " + System.getProperty("user.name"), FeatureSuite.start(Feature.all(installation.programs()), installation,
-                directory(), SEED, GENERATIONS, Flavour.WHOLE));
+        return tests("as " + System.getProperty("user.name"),
+                FeatureSuite.start(Feature.all(installation.programs()), installation,
+                        directory(), SEED, GENERATIONS, Flavour.WHOLE));
     }
 
     /** What the kernel says of each process is the same before and after. */
     @TestFactory
     Stream<DynamicTest> lineByLine() throws IOException {
         Installation installation = Installation.built();
-        return tests("line by line", FeatureSuite.start(Feature.all(installation.programs()), installation, directory(), SEED, GENERATIONS, Flavour.COMPARED));
+        return tests("line by line", FeatureSuite.start(Feature.all(installation.programs()), installation, directory(),
+                SEED, GENERATIONS, Flavour.COMPARED));
     }
 
     /** With memory that comes in while the programs run. */
@@ -55,12 +57,14 @@ class KernelFeatureTest {
     Stream<DynamicTest> lazily() throws IOException {
         assumeTrue(Support.refusal() == null, () -> "no lazy restart here: " + Support.refusal());
         Installation installation = Installation.built();
-        return tests("lazily", FeatureSuite.start(Feature.all(installation.programs()), installation, directory(), SEED, GENERATIONS, Flavour.LAZY));
+        return tests("lazily", FeatureSuite.start(Feature.all(installation.programs()), installation, directory(), SEED,
+                GENERATIONS, Flavour.LAZY));
     }
 
     @TestFactory
     Stream<DynamicTest> asAnOrdinaryUser() throws IOException {
-        assumeTrue(System.getProperty("user.name").equals("root"), "not root: the other factory has run as an ordinary user already");
+        assumeTrue(System.getProperty("user.name").equals("root"),
+                "not root: the other factory has run as an ordinary user already");
         Path directory = directory();
         Installation installation = Installation.built().copyTo(directory.resolve("native"));
         Path work = Files.createDirectory(directory.resolve("cases"));
@@ -68,7 +72,8 @@ class KernelFeatureTest {
         List<Feature> features = Feature.all(installation.programs());
         Map<Feature, CompletableFuture<Void>> results = new LinkedHashMap<>();
         features.forEach(f -> results.put(f, new CompletableFuture<>()));
-        Process helper = new ProcessBuilder(command(installation, classPath(directory), work)).redirectErrorStream(true).start();
+        Process helper =
+                new ProcessBuilder(command(installation, classPath(directory), work)).redirectErrorStream(true).start();
         HELPERS.add(helper);
         Thread.ofPlatform().daemon().start(() -> collect(helper, results));
         return tests("as an ordinary user", results);
@@ -80,7 +85,8 @@ class KernelFeatureTest {
         HELPERS.forEach(Process::destroy);
         FeatureSuite.stop();
         HELPERS.forEach(KernelFeatureTest::awaitEnd);
-        for (Path directory; (directory = DIRECTORIES.poll()) != null;) { // a failed case is run again by the same JVM, and we are called again
+        for (Path directory; (directory = DIRECTORIES.poll()) != null;) {
+            // a failed case is run again by the same JVM, and we are called again
             Path cases = Files.isDirectory(directory.resolve("cases")) ? directory.resolve("cases") : directory;
             try (Stream<Path> left = Files.list(cases)) {
                 if (left.findAny().isEmpty()) {
@@ -104,23 +110,28 @@ class KernelFeatureTest {
     }
 
     private static Stream<DynamicTest> tests(String who, Map<Feature, CompletableFuture<Void>> results) {
-        System.out.println("kernel features " + who + ": -Dudckpt.seed=" + SEED + " -Dudckpt.generations=" + GENERATIONS);
+        System.out
+                .println("kernel features " + who + ": -Dudckpt.seed=" + SEED + " -Dudckpt.generations=" + GENERATIONS);
         return results.entrySet().stream().map(e -> DynamicTest.dynamicTest(e.getKey().name() + " " + who,
                 () -> e.getValue().get(CASE_SECONDS, TimeUnit.SECONDS)));
     }
 
     /** In the system's temporary directory, since its path must be short: sockets are made below it. */
     private static Path directory() throws IOException {
-        Path directory = Files.createTempDirectory("udckpt-f", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+        Path directory = Files.createTempDirectory("udckpt-f",
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
         DIRECTORIES.add(directory);
         return directory;
     }
 
     private static List<String> command(Installation installation, String classPath, Path work) {
-        return List.of("setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all",
+        return List.of("setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--inh-caps=-all",
+                "--bounding-set=-all",
                 System.getProperty("java.home") + "/bin/java", "-Xmx512m", "--enable-native-access=ALL-UNNAMED",
-                "-Dudckpt.native=" + installation.root(), "-Dudckpt.features=" + System.getProperty("udckpt.features", ""),
-                "-Duser.home=" + work, "-cp", classPath, FeatureSuite.class.getName(), work.toString(), Long.toString(SEED), Integer.toString(GENERATIONS),
+                "-Dudckpt.native=" + installation.root(),
+                "-Dudckpt.features=" + System.getProperty("udckpt.features", ""),
+                "-Duser.home=" + work, "-cp", classPath, FeatureSuite.class.getName(), work.toString(),
+                Long.toString(SEED), Integer.toString(GENERATIONS),
                 Flavour.WHOLE.name());
     }
 
@@ -164,7 +175,8 @@ class KernelFeatureTest {
         } catch (IOException e) {
             other.append(e);
         }
-        results.values().forEach(f -> f.completeExceptionally(new AssertionError("the ordinary user's JVM ended without a word: " + other)));
+        results.values().forEach(f -> f
+                .completeExceptionally(new AssertionError("the ordinary user's JVM ended without a word: " + other)));
     }
 
     private static void settle(CompletableFuture<Void> future, String outcome) {

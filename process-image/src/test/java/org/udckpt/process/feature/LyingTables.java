@@ -8,16 +8,20 @@ import java.util.List;
 import java.util.Random;
 import org.udckpt.process.model.JobImage;
 
-/** An image's tables, of which one says in one column of one row what is not so; or has a row too many, too few, or in the wrong place. */
+/**
+ * An image's tables, of which one says in one column of one row what is not so; or has a row too many, too few, or in
+ * the wrong place.
+ */
 final class LyingTables {
-    private static final long[] ODD = {0, 1, -1, 2, 4095, 4096, -4096, 1 << 20, Integer.MAX_VALUE, Integer.MIN_VALUE, 1L << 32, 1L << 47, Long.MAX_VALUE, Long.MIN_VALUE};
+    private static final long[] ODD = {0, 1, -1, 2, 4095, 4096, -4096, 1 << 20, Integer.MAX_VALUE, Integer.MIN_VALUE,
+            1L << 32, 1L << 47, Long.MAX_VALUE, Long.MIN_VALUE};
     private static final int LONG = 1 << 20;
 
     private final JobImage image;
     private final Random random;
 
     /** @param lie what was changed, for who reads the failure */
-    record Lie(JobImage image, String lie) { }
+    record Lie(JobImage image, String lie) {}
 
     LyingTables(JobImage image, Random random) {
         this.image = image;
@@ -55,7 +59,8 @@ final class LyingTables {
         return fewer;
     }
 
-    private void inColumn(List<Lie> lies, int table, List<?> rows, Class<?> kind, int column) throws ReflectiveOperationException {
+    private void inColumn(List<Lie> lies, int table, List<?> rows, Class<?> kind, int column)
+            throws ReflectiveOperationException {
         List<Integer> candidates = new ArrayList<>();
         for (int i = 0; i < rows.size(); i++) {
             if (rows.get(i).getClass() == kind) {
@@ -73,11 +78,13 @@ final class LyingTables {
                 values[i] = kind.getRecordComponents()[i].getAccessor().invoke(rows.get(row));
             }
             values[column] = value;
-            Constructor<?> make = kind.getDeclaredConstructor(Arrays.stream(kind.getRecordComponents()).map(RecordComponent::getType).toArray(Class<?>[]::new));
+            Constructor<?> make = kind.getDeclaredConstructor(
+                    Arrays.stream(kind.getRecordComponents()).map(RecordComponent::getType).toArray(Class<?>[]::new));
             make.setAccessible(true);
             List<Object> changed = new ArrayList<>(rows);
             changed.set(row, make.newInstance(values));
-            lies.add(lie(table, changed, kind.getSimpleName() + " in row " + row + ": " + component.getName() + " is " + shown(value) + ", not " + shown(old)));
+            lies.add(lie(table, changed, kind.getSimpleName() + " in row " + row + ": " + component.getName() + " is "
+                    + shown(value) + ", not " + shown(old)));
         }
     }
 
@@ -107,11 +114,16 @@ final class LyingTables {
         }
         switch (old) {
             case String _ -> lies.addAll(List.of("", "\0", "/nowhere/at/all", "x".repeat(LONG), "%s\n\u0001"));
-            case byte[] bytes -> lies.addAll(List.of(new byte[0], Arrays.copyOf(bytes, bytes.length + 1), Arrays.copyOf(bytes, bytes.length / 2), noise(bytes.length), new byte[LONG]));
-            case int[] ints -> lies.addAll(List.of(new int[0], Arrays.copyOf(ints, ints.length + 1), new int[] {-1, Integer.MAX_VALUE, Integer.MIN_VALUE}, new int[LONG]));
-            case long[] longs -> lies.addAll(List.of(new long[0], Arrays.copyOf(longs, longs.length + 1), new long[] {-1, Long.MAX_VALUE, Long.MIN_VALUE, 1}, new long[LONG]));
-            case Enum<?> value -> Arrays.stream(value.getDeclaringClass().getEnumConstants()).filter(other -> other != value).forEach(lies::add);
-            case null, default -> { }
+            case byte[] bytes -> lies.addAll(List.of(new byte[0], Arrays.copyOf(bytes, bytes.length + 1),
+                    Arrays.copyOf(bytes, bytes.length / 2), noise(bytes.length), new byte[LONG]));
+            case int[] ints -> lies.addAll(List.of(new int[0], Arrays.copyOf(ints, ints.length + 1),
+                    new int[]{-1, Integer.MAX_VALUE, Integer.MIN_VALUE}, new int[LONG]));
+            case long[] longs -> lies.addAll(List.of(new long[0], Arrays.copyOf(longs, longs.length + 1),
+                    new long[]{-1, Long.MAX_VALUE, Long.MIN_VALUE, 1}, new long[LONG]));
+            case Enum<?> value -> Arrays.stream(value.getDeclaringClass().getEnumConstants())
+                    .filter(other -> other != value).forEach(lies::add);
+            case null, default -> {
+            }
         }
         return lies;
     }
@@ -128,8 +140,10 @@ final class LyingTables {
         for (int i = 0; i < tables.length; i++) {
             values[i] = tables[i].getAccessor().invoke(image);
         }
-        values[table] = List.class.isAssignableFrom(tables[table].getType()) ? rows : rows.isEmpty() ? null : rows.getFirst();
+        values[table] =
+                List.class.isAssignableFrom(tables[table].getType()) ? rows : rows.isEmpty() ? null : rows.getFirst();
         Class<?>[] types = Arrays.stream(tables).map(RecordComponent::getType).toArray(Class<?>[]::new);
-        return new Lie(JobImage.class.getDeclaredConstructor(types).newInstance(values), tables[table].getName() + ", " + what);
+        return new Lie(JobImage.class.getDeclaredConstructor(types).newInstance(values),
+                tables[table].getName() + ", " + what);
     }
 }

@@ -19,22 +19,25 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.UntrustedPath;
-import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.check.ImageCheck;
 import org.udckpt.process.files.FilesChanged;
+import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.names.NameRefused;
 import org.udckpt.process.restore.RestoreException;
 import org.udckpt.process.trace.TraceeGone;
 
 /**
- * Images of real programs whose tables lie in each column in turn: a writer gone wrong, or who has the key. What cannot be is refused by
- * table and row; what could be is restored, or refused by an error with a name. Nothing hangs, and nothing is left.
+ * Images of real programs whose tables lie in each column in turn: a writer gone wrong, or who has the key. What cannot
+ * be is refused by table and row; what could be is restored, or refused by an error with a name. Nothing hangs, and
+ * nothing is left.
  */
 @Timeout(300)
 class LyingTablesTest {
     /** A tree with sessions, sockets with bytes in them, shared memory, timers, a terminal: most tables have rows. */
-    private static final List<String> PROGRAMS = List.of("session_pgrp", "socketpair_data", "tcp_socket", "pty", "posix_timer", "pipe_data", "shared_memory", "file_locks", "zombie", "zombie_ends", "epoll", "guard_pages", "credentials", "signal_io",
-            "file_offset", "task_attributes", "gone_names", "datagram_halves");
+    private static final List<String> PROGRAMS =
+            List.of("session_pgrp", "socketpair_data", "tcp_socket", "pty", "posix_timer", "pipe_data", "shared_memory",
+                    "file_locks", "zombie", "zombie_ends", "epoll", "guard_pages", "credentials", "signal_io",
+                    "file_offset", "task_attributes", "gone_names", "datagram_halves");
     private static final int RESTORED = Integer.getInteger("udckpt.lies", 40);
     private static final Path NOWHERE = Path.of("/nowhere");
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -44,9 +47,9 @@ class LyingTablesTest {
     private final Installation installation = Installation.built();
     private final Random random = new Random();
     private final List<Integer> pids = new ArrayList<>();
-    private int lives;
+    private int restarts;
 
-    private record Survivor(SavedJob saved, LyingTables.Lie lie) { }
+    private record Survivor(SavedJob saved, LyingTables.Lie lie) {}
 
     @Test
     void whatCannotBeIsRefusedAndWhatCouldBeHarmsNobody() throws Exception {
@@ -70,7 +73,8 @@ class LyingTablesTest {
                 }
             }
             System.out.println("LyingTablesTest: " + refused + " lies refused, " + survivors.size() + " could be so");
-            assertTrue(refused > survivors.size() / 2 && refused > 500, refused + " of " + (refused + survivors.size()));
+            assertTrue(refused > survivors.size() / 2 && refused > 500,
+                    refused + " of " + (refused + survivors.size()));
             Collections.shuffle(survivors, random);
             for (Survivor survivor : survivors.subList(0, Math.min(RESTORED, survivors.size()))) {
                 restore(survivor);
@@ -81,7 +85,8 @@ class LyingTablesTest {
                 Leftovers.remove(pid);
             }
             if (!nowhere) {
-                new ProcessBuilder("rm", "-rf", NOWHERE.toString()).start().waitFor(); // files of lying tables are put there
+                // files of lying tables are put there
+                new ProcessBuilder("rm", "-rf", NOWHERE.toString()).start().waitFor();
             }
         }
     }
@@ -92,7 +97,8 @@ class LyingTablesTest {
             ImageCheck.check(lie.image(), saved.memory());
             return false;
         } catch (BrokenTable broken) {
-            assertTrue(broken.getMessage().matches("(?s)row \\d+: .+") && broken.getMessage().length() < 400, broken.getMessage());
+            assertTrue(broken.getMessage().matches("(?s)row \\d+: .+") && broken.getMessage().length() < 400,
+                    broken.getMessage());
             assertFalse(broken.table().isEmpty());
             return true;
         } catch (RuntimeException e) {
@@ -102,8 +108,10 @@ class LyingTablesTest {
 
     private SavedJob captured(String program) throws Exception {
         Path work = Files.createDirectory(directory.resolve(program));
-        try (ShepherdProcess shepherd = new ShepherdProcess(installation.shepherd(), directory.resolve("s-" + program), directory.resolve("output"))) {
-            int pid = shepherd.spawn(directory.resolve("spec"), work, List.of(installation.program(program).toString(), work.toString()), installation.environment());
+        try (ShepherdProcess shepherd = new ShepherdProcess(installation.shepherd(), directory.resolve("s-" + program),
+                directory.resolve("output"))) {
+            int pid = shepherd.spawn(directory.resolve("spec"), work,
+                    List.of(installation.program(program).toString(), work.toString()), installation.environment());
             pids.add(pid);
             while (!Files.exists(work.resolve("ready"))) {
                 assertFalse(shepherd.exited(pid), shepherd.printed());
@@ -116,7 +124,8 @@ class LyingTablesTest {
     /** Where it goes well, that is well too: the lie was about something that the program can do without. */
     private void restore(Survivor survivor) throws Exception {
         SavedJob lying = survivor.saved().as(survivor.lie().image(), survivor.saved().memory());
-        try (ShepherdProcess shepherd = survivor.saved().newShepherd(installation.shepherd(), directory.resolve("r" + ++lives), directory.resolve("output"))) {
+        try (ShepherdProcess shepherd = survivor.saved().newShepherd(installation.shepherd(),
+                directory.resolve("r" + ++restarts), directory.resolve("output"))) {
             CompletableFuture<Integer> restored = new CompletableFuture<>();
             Thread.ofPlatform().daemon().start(() -> {
                 try {
@@ -128,7 +137,7 @@ class LyingTablesTest {
             assertTrue(restored.get(LONG.toSeconds(), TimeUnit.SECONDS) > 0, survivor.lie().lie());
         } catch (ExecutionException refused) {
             assertTrue(switch (refused.getCause()) {
-                case RestoreException _, NameRefused _, UntrustedPath _, TraceeGone _, LinuxError _, FilesChanged _ -> true;
+                case RestoreException _,NameRefused _,UntrustedPath _,TraceeGone _,LinuxError _,FilesChanged _ -> true;
                 default -> false;
             }, () -> survivor.lie().lie() + ": " + refused.getCause());
             assertFalse(String.valueOf(refused.getCause().getMessage()).isBlank(), survivor.lie().lie());

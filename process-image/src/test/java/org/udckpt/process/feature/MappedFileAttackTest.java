@@ -19,8 +19,9 @@ import org.udckpt.attack.Tries;
 import org.udckpt.process.restore.RestoreException;
 
 /**
- * A stranger gives his own code and data the names, sizes and times of what a job of root's maps and reads. He wins when the restarted job
- * takes it. {@code MappedFileOwnerAttackTest} (module job) does the same to a job of another ordinary user.
+ * A stranger gives his own code and data the names, sizes and times of what a job of root's maps and reads. He wins
+ * when the restarted job takes it. {@code MappedFileOwnerAttackTest} (module job) does the same to a job of another
+ * ordinary user.
  */
 @Timeout(3600) // of 1,000 tries of each attack; an eighth of a second each
 class MappedFileAttackTest {
@@ -64,7 +65,8 @@ class MappedFileAttackTest {
         try {
             return job.verdict();
         } catch (RestoreException refused) {
-            assertTrue(refused.reason() == RestoreException.Reason.FILE_CHANGED || refused.reason() == RestoreException.Reason.FORBIDDEN, refused.getMessage());
+            assertTrue(refused.reason() == RestoreException.Reason.FILE_CHANGED
+                    || refused.reason() == RestoreException.Reason.FORBIDDEN, refused.getMessage());
             return "refused";
         }
     }
@@ -113,7 +115,10 @@ class MappedFileAttackTest {
         }
     }
 
-    /** He exchanges the two files at each look at the directory, so that one is checked and the other used, if there are two looks. */
+    /**
+     * He exchanges the two files at each look at the directory, so that one is checked and the other used, if there are
+     * two looks.
+     */
     @Test
     void exchangedDuringTheRestart() throws Exception {
         Path program = OrdinaryUser.program("swap_names", scratch.toRealPath());
@@ -121,15 +126,20 @@ class MappedFileAttackTest {
         try (MappedCode job = new MappedCode(scratch, everybodys)) {
             for (String name : FILES) {
                 Path forged = forged(name);
-                for (boolean watching : new boolean[] {false, true}) {
-                    Process swapping = watching ? OrdinaryUser.STRANGER.start(program.toString(), "3600", everybodys.resolve(name).toString(), forged.toString(), everybodys.toString())
-                            : OrdinaryUser.STRANGER.start(program.toString(), "3600", everybodys.resolve(name).toString(), forged.toString());
+                for (boolean watching : new boolean[]{false, true}) {
+                    Process swapping = watching
+                            ? OrdinaryUser.STRANGER.start(program.toString(), "3600",
+                                    everybodys.resolve(name).toString(), forged.toString(), everybodys.toString())
+                            : OrdinaryUser.STRANGER.start(program.toString(), "3600",
+                                    everybodys.resolve(name).toString(), forged.toString());
                     try (BufferedReader said = new BufferedReader(new InputStreamReader(swapping.getInputStream()))) {
                         assertEquals("ready", said.readLine());
-                        Tries.noneWins(name + " exchanged " + (watching ? "at each look at its directory" : "all the time") + " during the restart", _ -> {
-                            String outcome = outcome(job);
-                            return !outcome.equals("refused") && !outcome.equals("PASS");
-                        });
+                        Tries.noneWins(name + " exchanged "
+                                + (watching ? "at each look at its directory" : "all the time") + " during the restart",
+                                _ -> {
+                                    String outcome = outcome(job);
+                                    return !outcome.equals("refused") && !outcome.equals("PASS");
+                                });
                         swapping.getOutputStream().close();
                         assertTrue(Long.parseLong(said.readLine()) > 0, "nothing was exchanged");
                     } finally {
@@ -159,7 +169,8 @@ class MappedFileAttackTest {
             Path input = everybodys.resolve("input");
             Path fifo = away.resolve("fifo");
             assertEquals(0, OrdinaryUser.STRANGER.run("mkfifo", "-m", "666", fifo.toString()));
-            Process swapping = OrdinaryUser.STRANGER.start(program.toString(), "3600", input.toString(), fifo.toString());
+            Process swapping =
+                    OrdinaryUser.STRANGER.start(program.toString(), "3600", input.toString(), fifo.toString());
             try (BufferedReader said = new BufferedReader(new InputStreamReader(swapping.getInputStream()))) {
                 assertEquals("ready", said.readLine());
                 Tries.noneWins("a FIFO in the place of a file that is read, during the restart", _ -> {

@@ -24,7 +24,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.udckpt.attack.OrdinaryUser;
 import org.udckpt.attack.Tries;
 
-/** A stranger takes a name of a job before its restart, or exchanges what is there during it: he gets nothing, and overwrites nothing. */
+/**
+ * A stranger takes a name of a job before its restart, or exchanges what is there during it: he gets nothing, and
+ * overwrites nothing.
+ */
 @Timeout(3600)
 class NamesAttackTest {
     private static final int FEWER = 4;
@@ -38,7 +41,8 @@ class NamesAttackTest {
 
     @BeforeEach
     void tools() throws IOException {
-        tools = Files.createTempDirectory("udckpt-a", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+        tools = Files.createTempDirectory("udckpt-a",
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
     }
 
     @AfterEach
@@ -112,10 +116,13 @@ class NamesAttackTest {
             Path name = Path.of("/dev/shm/udckpt-feature-" + victim.pid);
             Tries.noneWins("race for the name of shared memory, job of " + (root ? "root" : "a user"), FEWER, n -> {
                 Files.deleteIfExists(name);
-                try (Attacker _ = new Attacker("take_name", name.toString(), n % 2 == 0 ? victim.precious.toString() : "-", "/dev/shm")) {
+                try (Attacker _ = new Attacker("take_name", name.toString(),
+                        n % 2 == 0 ? victim.precious.toString() : "-", "/dev/shm")) {
                     String outcome = victim.restart();
-                    boolean his = Files.exists(name, LinkOption.NOFOLLOW_LINKS) && OrdinaryUser.STRANGER.uid() == (int) Files.getAttribute(name, "unix:uid", LinkOption.NOFOLLOW_LINKS);
-                    boolean filled = his && Files.isRegularFile(name, LinkOption.NOFOLLOW_LINKS) && Files.size(name) > 0;
+                    boolean his = Files.exists(name, LinkOption.NOFOLLOW_LINKS) && OrdinaryUser.STRANGER.uid()
+                            == (int) Files.getAttribute(name, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+                    boolean filled =
+                            his && Files.isRegularFile(name, LinkOption.NOFOLLOW_LINKS) && Files.size(name) > 0;
                     return victim.isSpoiled() || filled || his && outcome.equals("runs");
                 } finally {
                     Files.deleteIfExists(name);
@@ -124,7 +131,10 @@ class NamesAttackTest {
         }
     }
 
-    /** In a directory of the job in which he may write: a link in the place of an open file, between the rollback and the open behind it. */
+    /**
+     * In a directory of the job in which he may write: a link in the place of an open file, between the rollback and
+     * the open behind it.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void fileThatIsExchanged(boolean root) throws Exception {
@@ -137,7 +147,8 @@ class NamesAttackTest {
                 if (!root) {
                     OrdinaryUser.OWNER.own(file);
                 }
-                try (Attacker _ = new Attacker("replace_name", victim.work.toString(), file.getFileName().toString(), victim.precious.toString())) {
+                try (Attacker _ = new Attacker("replace_name", victim.work.toString(), file.getFileName().toString(),
+                        victim.precious.toString())) {
                     exchanged[0] += victim.restart().startsWith("refused ") ? 1 : 0;
                 }
                 Files.deleteIfExists(victim.work.resolve("result"));
@@ -175,7 +186,8 @@ class NamesAttackTest {
                     String outcome = victim.restart();
                     try (SocketChannel client = SocketChannel.open(StandardProtocolFamily.UNIX)) {
                         client.connect(UnixDomainSocketAddress.of(path));
-                        if (OrdinaryUser.STRANGER.uid() != (int) Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS)) {
+                        if (OrdinaryUser.STRANGER.uid()
+                                != (int) Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS)) {
                             return true; // who answers there is the restarted job
                         }
                         assertTrue(outcome.contains(path.toString()), outcome);

@@ -29,28 +29,37 @@ final class OtherMachine {
     static SavedJob kernel(SavedJob saved) {
         JobImage image = saved.image();
         List<ProcessState> processes = image.processes().stream().map(OtherMachine::otherBuild).toList();
-        List<MemorySource> memory = saved.memory().stream().map(source -> source.process() ? new TrappedVdso(source, vdso(image, (int) source.id())) : source).toList();
-        return saved.as(new JobImage(processes, image.threads(), image.regions(), image.descriptors(), image.objects(), image.timers(), image.zombies(), image.clocks(), image.vectors()), memory);
+        List<MemorySource> memory = saved.memory().stream()
+                .map(source -> source.process() ? new TrappedVdso(source, vdso(image, (int) source.id())) : source)
+                .toList();
+        return saved.as(new JobImage(processes, image.threads(), image.regions(), image.descriptors(), image.objects(),
+                image.timers(), image.zombies(), image.clocks(), image.vectors()), memory);
     }
 
     static SavedJob threads(SavedJob saved, VectorLayout vectors, UnaryOperator<ThreadState> change) {
         return threads(saved, vectors, change, saved.memory());
     }
 
-    static SavedJob threads(SavedJob saved, VectorLayout vectors, UnaryOperator<ThreadState> change, List<MemorySource> memory) {
+    static SavedJob threads(SavedJob saved, VectorLayout vectors, UnaryOperator<ThreadState> change,
+            List<MemorySource> memory) {
         JobImage image = saved.image();
         List<ThreadState> threads = image.threads().stream().map(change).toList();
-        return saved.as(new JobImage(image.processes(), threads, image.regions(), image.descriptors(), image.objects(), image.timers(), image.zombies(), image.clocks(), vectors), memory);
+        return saved.as(new JobImage(image.processes(), threads, image.regions(), image.descriptors(), image.objects(),
+                image.timers(), image.zombies(), image.clocks(), vectors), memory);
     }
 
     static Region vdso(JobImage image, int pid) {
-        return image.regions().stream().filter(r -> r.pid() == pid && r.path().equals("[vdso]")).findFirst().orElseThrow();
+        return image.regions().stream().filter(r -> r.pid() == pid && r.path().equals("[vdso]")).findFirst()
+                .orElseThrow();
     }
 
     private static ProcessState otherBuild(ProcessState p) {
-        return new ProcessState(p.pid(), p.parentPid(), p.processGroup(), p.session(), p.rank(), p.executable(), p.workingDirectory(), p.umask(), p.name(), p.auxv(), p.memoryMap(),
-                p.signalActions(), p.pendingSignals(), p.intervalTimers(), p.limits(), p.personality(), p.parentDeathSignal(), p.dumpable(), p.childSubreaper(), p.noNewPrivileges(),
-                p.ownedDescriptors(), p.ownedRanges(), p.jobStopped(), p.timerSlackNs(), p.hugePagesDisabled(), BUILD, p.barriers(), p.vectorPermissions(), p.oomAdjustment());
+        return new ProcessState(p.pid(), p.parentPid(), p.processGroup(), p.session(), p.rank(), p.executable(),
+                p.workingDirectory(), p.umask(), p.name(), p.auxv(), p.memoryMap(),
+                p.signalActions(), p.pendingSignals(), p.intervalTimers(), p.limits(), p.personality(),
+                p.parentDeathSignal(), p.dumpable(), p.childSubreaper(), p.noNewPrivileges(),
+                p.ownedDescriptors(), p.ownedRanges(), p.jobStopped(), p.timerSlackNs(), p.hugePagesDisabled(), BUILD,
+                p.barriers(), p.vectorPermissions(), p.oomAdjustment());
     }
 
     /** Areas of other sizes with the same components elsewhere, 64 bytes apart, and without AMX. */
@@ -87,7 +96,8 @@ final class OtherMachine {
 
     /** With all vector state on stacks, below signal handlers, moved. */
     static List<MemorySource> frames(SavedJob saved, VectorLayout from, VectorLayout to) {
-        return saved.memory().stream().map(source -> source.process() ? new MovedFrames(source, from, to) : source).toList();
+        return saved.memory().stream().map(source -> source.process() ? new MovedFrames(source, from, to) : source)
+                .toList();
     }
 
     static byte[] moved(byte[] xstate, VectorLayout from, VectorLayout to) {
@@ -105,7 +115,8 @@ final class OtherMachine {
         int[] sizes = here.sizes().clone();
         offsets[component] = (here.bytes() + 63) / 64 * 64;
         sizes[component] = 64;
-        return new VectorLayout(offsets[component] + 64, here.components() | 1L << component, offsets, sizes, here.compact());
+        return new VectorLayout(offsets[component] + 64, here.components() | 1L << component, offsets, sizes,
+                here.compact());
     }
 
     /** That component marked as in use, and full of {@code content}. */
@@ -128,11 +139,13 @@ final class OtherMachine {
             long[] extents = image.extents();
             for (int i = 0; i < extents.length; i += 2) {
                 byte[] bytes = new byte[(int) (extents[i + 1] - extents[i])];
-                MemorySegment.copy(read(image, extents[i], bytes.length), ValueLayout.JAVA_BYTE, 0, bytes, 0, bytes.length);
+                MemorySegment.copy(read(image, extents[i], bytes.length), ValueLayout.JAVA_BYTE, 0, bytes, 0,
+                        bytes.length);
                 ByteBuffer words = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
                 for (int at = 0; at + VectorLayout.HEADER_END <= bytes.length; at += 64) {
                     int size = words.getInt(at + 480);
-                    boolean frame = words.getInt(at + 464) == MAGIC1 && size >= VectorLayout.HEADER_END && at + size + 4 <= bytes.length && words.getInt(at + size) == MAGIC2;
+                    boolean frame = words.getInt(at + 464) == MAGIC1 && size >= VectorLayout.HEADER_END
+                            && at + size + 4 <= bytes.length && words.getInt(at + size) == MAGIC2;
                     if (frame) {
                         byte[] area = Arrays.copyOfRange(bytes, at, at + from.bytes());
                         frames.put(extents[i] + at, Arrays.copyOf(moved(area, from, to), size));
@@ -200,7 +213,8 @@ final class OtherMachine {
         public void read(long offset, MemorySegment target) {
             image.read(offset, target);
             if (offset == vdso.start() && target.byteSize() == vdso.size()) { // the restorer reads it as a whole
-                Map<String, ElfSymbols.Function> functions = ElfSymbols.functions(target.toArray(ValueLayout.JAVA_BYTE), "the vDSO");
+                Map<String, ElfSymbols.Function> functions =
+                        ElfSymbols.functions(target.toArray(ValueLayout.JAVA_BYTE), "the vDSO");
                 functions.values().forEach(f -> target.asSlice(f.value(), f.size()).fill(INT3));
             }
         }

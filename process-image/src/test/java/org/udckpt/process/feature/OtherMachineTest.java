@@ -36,7 +36,7 @@ class OtherMachineTest {
     private ShepherdProcess shepherd;
     private Path work;
     private int pid;
-    private int lives;
+    private int restarts;
 
     @AfterEach
     void end() throws Exception {
@@ -76,7 +76,8 @@ class OtherMachineTest {
         start("pipe_data");
         try (SavedJob saved = SavedJob.capture(pid, shepherd)) {
             long vdso = vdso(saved).start();
-            SavedJob inside = OtherMachine.threads(OtherMachine.kernel(saved), saved.image().vectors(), thread -> at(thread, vdso + 64));
+            SavedJob inside = OtherMachine.threads(OtherMachine.kernel(saved), saved.image().vectors(),
+                    thread -> at(thread, vdso + 64));
             RestoreException refusal = assertThrows(RestoreException.class, () -> restart(inside));
             assertEquals(RestoreException.Reason.UNSUPPORTED, refusal.reason());
             assertTrue(refusal.getMessage().contains("in the middle of the vDSO"), refusal.getMessage());
@@ -90,7 +91,8 @@ class OtherMachineTest {
             VectorLayout here = saved.image().vectors();
             VectorLayout there = OtherMachine.layout(here);
             assertFalse(here.same(there));
-            restart(OtherMachine.threads(saved, there, thread -> thread.withXstate(OtherMachine.moved(thread.xstate(), here, there))));
+            restart(OtherMachine.threads(saved, there,
+                    thread -> thread.withXstate(OtherMachine.moved(thread.xstate(), here, there))));
         }
         try (SavedJob saved = SavedJob.capture(pid, shepherd)) {
             restart(saved);
@@ -101,14 +103,16 @@ class OtherMachineTest {
     @Test
     void vectorRegistersBelowASignalHandlerAreCarriedOverToo() throws Exception {
         start("handler_vectors");
-        for (int life = 0; life < 2; life++) {
+        for (int incarnation = 0; incarnation < 2; incarnation++) {
             assertFalse(shepherd.exited(pid), shepherd.printed());
             try (SavedJob saved = SavedJob.capture(pid, shepherd)) {
                 VectorLayout here = saved.image().vectors();
                 VectorLayout there = OtherMachine.reversed(here);
                 List<MemorySource> memory = OtherMachine.frames(saved, here, there);
-                assertTrue(((OtherMachine.MovedFrames) memory.getFirst()).count() > 0, "a handler has run, so its frame is on its stack");
-                restart(OtherMachine.threads(saved, there, thread -> thread.withXstate(OtherMachine.moved(thread.xstate(), here, there)), memory));
+                assertTrue(((OtherMachine.MovedFrames) memory.getFirst()).count() > 0,
+                        "a handler has run, so its frame is on its stack");
+                restart(OtherMachine.threads(saved, there,
+                        thread -> thread.withXstate(OtherMachine.moved(thread.xstate(), here, there)), memory));
             }
             Thread.sleep(100);
         }
@@ -126,11 +130,13 @@ class OtherMachineTest {
             }
             int component = missing;
             VectorLayout there = OtherMachine.with(component, here);
-            SavedJob more = OtherMachine.threads(saved, there, thread -> thread.withXstate(OtherMachine.using(thread.xstate(), component, there, (byte) 1)));
+            SavedJob more = OtherMachine.threads(saved, there,
+                    thread -> thread.withXstate(OtherMachine.using(thread.xstate(), component, there, (byte) 1)));
             RestoreException refusal = assertThrows(RestoreException.class, () -> restart(more));
             assertEquals(RestoreException.Reason.UNSUPPORTED, refusal.reason());
             assertTrue(refusal.getMessage().contains("XSAVE component " + component), refusal.getMessage());
-            restart(OtherMachine.threads(saved, there, thread -> thread.withXstate(OtherMachine.using(thread.xstate(), component, there, (byte) 0))));
+            restart(OtherMachine.threads(saved, there,
+                    thread -> thread.withXstate(OtherMachine.using(thread.xstate(), component, there, (byte) 0))));
         }
         finish();
     }
@@ -138,20 +144,25 @@ class OtherMachineTest {
     private void start(String program) throws Exception {
         work = Files.createDirectory(directory.resolve("work"));
         shepherd = new ShepherdProcess(installation.shepherd(), directory.resolve("s"), directory.resolve("output"));
-        pid = shepherd.spawn(directory.resolve("spec"), work, List.of(installation.program(program).toString(), work.toString()), installation.environment());
+        pid = shepherd.spawn(directory.resolve("spec"), work,
+                List.of(installation.program(program).toString(), work.toString()), installation.environment());
         while (!Files.exists(work.resolve("ready"))) {
             assertFalse(shepherd.exited(pid), shepherd.printed());
             Thread.sleep(10);
         }
     }
 
-    /** The capture does what it can (VdsoExit), but these threads call nothing else, and other processes may have the processors. */
+    /**
+     * The capture does what it can (VdsoExit), but these threads call nothing else, and other processes may have the
+     * processors.
+     */
     private SavedJob captureOutsideTheVdso() throws Exception {
-        for (int attempt = 1; ; attempt++) {
+        for (int attempt = 1;; attempt++) {
             SavedJob saved = SavedJob.capture(pid, shepherd);
             Region vdso = vdso(saved);
-            boolean inside = saved.image().threads().stream().map(thread -> Registers.of(thread.registers()).get(Registers.RIP))
-                    .anyMatch(rip -> rip >= vdso.start() && rip < vdso.end());
+            boolean inside =
+                    saved.image().threads().stream().map(thread -> Registers.of(thread.registers()).get(Registers.RIP))
+                            .anyMatch(rip -> rip >= vdso.start() && rip < vdso.end());
             if (!inside) {
                 return saved;
             }
@@ -163,8 +174,10 @@ class OtherMachineTest {
 
     private static ThreadState at(ThreadState t, long address) {
         byte[] registers = Registers.of(t.registers()).set(Registers.RIP, address).toBytes();
-        return new ThreadState(t.pid(), t.tid(), registers, t.xstate(), t.signalMask(), t.pendingSignals(), t.robustList(), t.robustListLength(), t.clearChildTid(), t.altStackPointer(),
-                t.altStackFlags(), t.altStackSize(), t.rseqAddress(), t.rseqSize(), t.rseqSignature(), t.rseqFlags(), t.name(), t.policy(), t.priority(), t.nice(), t.affinity(), t.ioPriority());
+        return new ThreadState(t.pid(), t.tid(), registers, t.xstate(), t.signalMask(), t.pendingSignals(),
+                t.robustList(), t.robustListLength(), t.clearChildTid(), t.altStackPointer(),
+                t.altStackFlags(), t.altStackSize(), t.rseqAddress(), t.rseqSize(), t.rseqSignature(), t.rseqFlags(),
+                t.name(), t.policy(), t.priority(), t.nice(), t.affinity(), t.ioPriority());
     }
 
     private static Region vdso(SavedJob saved) {
@@ -173,22 +186,29 @@ class OtherMachineTest {
 
     private void restart(SavedJob saved) throws Exception {
         shepherd.close(); // kill -9 of all that runs below it
-        shepherd = saved.newShepherd(installation.shepherd(), directory.resolve("s" + ++lives), directory.resolve("output"));
+        shepherd = saved.newShepherd(installation.shepherd(), directory.resolve("s" + ++restarts),
+                directory.resolve("output"));
         pid = saved.restore(shepherd);
     }
 
-    /** All functions of the vDSO that was at {@code address} are a jump now, to the same function of one that is elsewhere. */
+    /**
+     * All functions of the vDSO that was at {@code address} are a jump now, to the same function of one that is
+     * elsewhere.
+     */
     private void assertJumps(long address) throws Exception {
         try (ProcessMemory memory = new ProcessMemory(pid)) {
-            Map<String, ElfSymbols.Function> functions = ElfSymbols.functions(memory.readBytes(address, size(address)), "the stand-in");
+            Map<String, ElfSymbols.Function> functions =
+                    ElfSymbols.functions(memory.readBytes(address, size(address)), "the stand-in");
             assertTrue(functions.containsKey("__vdso_clock_gettime"), functions.toString());
             functions.forEach((name, function) -> {
                 if (!name.contains("sgx")) {
-                    ByteBuffer head = ByteBuffer.wrap(memory.readBytes(address + function.value(), 14)).order(ByteOrder.LITTLE_ENDIAN);
+                    ByteBuffer head = ByteBuffer.wrap(memory.readBytes(address + function.value(), 14))
+                            .order(ByteOrder.LITTLE_ENDIAN);
                     assertEquals(0x25ff, head.getShort(0), name);
                     long target = head.getLong(6);
                     assertNotEquals(address, target - function.value(), name);
-                    assertEquals(0x464c457f, ByteBuffer.wrap(memory.readBytes(target - function.value(), 4)).order(ByteOrder.LITTLE_ENDIAN).getInt(), name);
+                    assertEquals(0x464c457f, ByteBuffer.wrap(memory.readBytes(target - function.value(), 4))
+                            .order(ByteOrder.LITTLE_ENDIAN).getInt(), name);
                 }
             });
         }

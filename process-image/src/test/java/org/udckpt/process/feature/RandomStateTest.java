@@ -15,7 +15,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.process.restore.Restored;
 import org.udckpt.process.restore.lazy.Support;
 
-/** Two restarts of one image draw different random numbers where the kernel or the program can know that there are two of it (docs/internals/attributes.md). */
+/**
+ * Two restarts of one image draw different random numbers where the kernel or the program can know that there are two
+ * of it (docs/internals/attributes.md).
+ */
 @Timeout(120)
 class RandomStateTest {
     private static final int SECONDS = 30;
@@ -39,8 +42,11 @@ class RandomStateTest {
         Installation installation = Installation.built();
         Path work = Files.createDirectory(directory.resolve("work"));
         int first = 0;
-        try (ShepherdProcess shepherd = new ShepherdProcess(installation.shepherd(), directory.resolve("s"), directory.resolve("output"))) {
-            first = shepherd.spawn(directory.resolve("spec"), work, List.of(installation.program("random_state").toString(), work.toString()), installation.environment());
+        try (ShepherdProcess shepherd =
+                new ShepherdProcess(installation.shepherd(), directory.resolve("s"), directory.resolve("output"))) {
+            first = shepherd.spawn(directory.resolve("spec"), work,
+                    List.of(installation.program("random_state").toString(), work.toString()),
+                    installation.environment());
             for (int round = 0; !Files.exists(work.resolve("ready")); round++) {
                 assertTrue(round < 100 * SECONDS, () -> "not ready: " + shepherd.printed());
                 Thread.sleep(10);
@@ -57,11 +63,13 @@ class RandomStateTest {
     }
 
     /** What the generators drew after a restart. */
-    private List<String> restart(SavedJob saved, Installation installation, Path work, String socket, boolean lazily) throws Exception {
-        try (ShepherdProcess shepherd = saved.newShepherd(installation.shepherd(), directory.resolve(socket), directory.resolve("output"))) {
+    private List<String> restart(SavedJob saved, Installation installation, Path work, String socket, boolean lazily)
+            throws Exception {
+        try (ShepherdProcess shepherd =
+                saved.newShepherd(installation.shepherd(), directory.resolve(socket), directory.resolve("output"))) {
             int pid;
             if (lazily) {
-                Restored restored = saved.restore(shepherd, true, hostPids -> { });
+                Restored restored = saved.restore(shepherd, true, hostPids -> {});
                 pid = saved.first(restored);
                 restored.filling().filled().get(SECONDS, java.util.concurrent.TimeUnit.SECONDS);
                 restored.filling().close();
@@ -87,10 +95,12 @@ class RandomStateTest {
             assertEquals(numbers[0], others[0]);
             if (BEGINS_ANEW.contains(numbers[0])) {
                 for (int k = 1; k < numbers.length; k++) {
-                    assertTrue(seen.add(numbers[k]) && seen.add(others[k]), numbers[0] + ": a number came twice: " + numbers[k] + ", " + others[k]);
+                    assertTrue(seen.add(numbers[k]) && seen.add(others[k]),
+                            numbers[0] + ": a number came twice: " + numbers[k] + ", " + others[k]);
                 }
             } else {
-                assertEquals(one.get(i), other.get(i), "a generator in ordinary memory cannot know (docs/user/restart.md, random numbers)");
+                assertEquals(one.get(i), other.get(i),
+                        "a generator in ordinary memory cannot know (docs/user/restart.md, random numbers)");
             }
         }
     }

@@ -13,11 +13,11 @@ import java.util.function.Function;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.CaptureRequest;
-import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.check.ImageCheck;
 import org.udckpt.process.files.Rollback;
 import org.udckpt.process.files.RollbackRequest;
 import org.udckpt.process.identity.KnownFiles;
+import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.restore.RestoreTarget;
@@ -42,9 +42,14 @@ final class SavedJob implements AutoCloseable {
         return capture(pid, shepherd, false);
     }
 
-    /** Captures the tree of a process that a shepherd started. @param second after another one, which comes to nothing */
+    /**
+     * Captures the tree of a process that a shepherd started.
+     *
+     * @param second after another one, which comes to nothing
+     */
     static SavedJob capture(int pid, ShepherdProcess shepherd, boolean second) {
-        CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)), CaptureRequest.StandardStreams.of((int) shepherd.pid()));
+        CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)),
+                CaptureRequest.StandardStreams.of((int) shepherd.pid()));
         if (second) {
             take(request, shepherd, Capture::take).close();
         }
@@ -69,9 +74,13 @@ final class SavedJob implements AutoCloseable {
         return new SavedJob(image, memory, arena);
     }
 
-    /** As {@link #capture}, but it ends where it stood, when {@code look} has looked at its processes, whose pids as this process sees them it is given. */
+    /**
+     * As {@link #capture}, but it ends where it stood, when {@code look} has looked at its processes, whose pids as
+     * this process sees them it is given.
+     */
     static SavedJob captureLast(int pid, ShepherdProcess shepherd, boolean second, Consumer<List<Integer>> look) {
-        CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)), CaptureRequest.StandardStreams.of((int) shepherd.pid()));
+        CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)),
+                CaptureRequest.StandardStreams.of((int) shepherd.pid()));
         if (second) {
             take(request, shepherd, Capture::take).close();
         }
@@ -84,8 +93,9 @@ final class SavedJob implements AutoCloseable {
     }
 
     /** What fails may succeed a moment later, as a job's checkpoint does, which is tried again too. */
-    private static Capture take(CaptureRequest request, ShepherdProcess shepherd, Function<CaptureRequest, Capture> how) {
-        for (int attempt = 1; ; attempt++) {
+    private static Capture take(CaptureRequest request, ShepherdProcess shepherd,
+            Function<CaptureRequest, Capture> how) {
+        for (int attempt = 1;; attempt++) {
             try {
                 Capture capture = how.apply(request);
                 for (int snapshot : capture.snapshotPids()) {
@@ -124,7 +134,7 @@ final class SavedJob implements AutoCloseable {
 
     /** Restores into a shepherd's namespaces; the pid of the first process as this one sees it. */
     int restore(ShepherdProcess shepherd) {
-        return first(restore(shepherd, false, hostPids -> { }));
+        return first(restore(shepherd, false, hostPids -> {}));
     }
 
     /**
@@ -134,9 +144,11 @@ final class SavedJob implements AutoCloseable {
      * @param look is given the pids of the processes, as this process sees them, when all are there and none has run
      */
     Restored restore(ShepherdProcess shepherd, boolean lazily, Consumer<Collection<Integer>> look) {
-        try (Rollback files = Rollback.prepare(image, memory, new RollbackRequest("saved", false, List.of(), "", new long[0], Set.of()))) {
+        try (Rollback files = Rollback.prepare(image, memory,
+                new RollbackRequest("saved", false, List.of(), "", new long[0], Set.of()))) {
             files.swap();
-            Restored restored = Restorer.restore(image, memory, new Target(shepherd, look), lazily ? 1 : Long.MAX_VALUE);
+            Restored restored =
+                    Restorer.restore(image, memory, new Target(shepherd, look), lazily ? 1 : Long.MAX_VALUE);
             files.commit();
             return restored;
         }

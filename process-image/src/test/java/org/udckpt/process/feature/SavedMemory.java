@@ -70,7 +70,8 @@ final class SavedMemory implements MemorySource {
                 return;
             }
         }
-        throw new IllegalArgumentException("%s %d has no extent with %#x + %d: %s".formatted(process ? "process" : "object", id, offset,
-                target.byteSize(), Arrays.toString(extents)));
+        throw new IllegalArgumentException(
+                "%s %d has no extent with %#x + %d: %s".formatted(process ? "process" : "object", id, offset,
+                        target.byteSize(), Arrays.toString(extents)));
     }
 }

@@ -23,7 +23,10 @@ import java.util.stream.IntStream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 
-/** A shepherd that this test started and commands (docs/reference/control-protocol.md); closing it ends all that it started. */
+/**
+ * A shepherd that this test started and commands (docs/reference/control-protocol.md); closing it ends all that it
+ * started.
+ */
 final class ShepherdProcess implements AutoCloseable {
     private final Process process;
     private final SocketChannel channel;
@@ -37,7 +40,8 @@ final class ShepherdProcess implements AutoCloseable {
         List<String> command = new ArrayList<>(List.of(binary.toString(), socket.toString()));
         command.addAll(List.of(options));
         this.output = output;
-        process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()))
+        process = new ProcessBuilder(command).redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()))
                 .redirectInput(Path.of("/dev/null").toFile()).start();
         channel = connect(socket);
         Thread.ofPlatform().daemon().name("shepherd-" + process.pid()).start(this::listen);
@@ -63,7 +67,8 @@ final class ShepherdProcess implements AutoCloseable {
     }
 
     private void listen() {
-        try (BufferedReader reader = new BufferedReader(new InputStreamReader(Channels.newInputStream(channel), StandardCharsets.UTF_8))) {
+        try (BufferedReader reader =
+                new BufferedReader(new InputStreamReader(Channels.newInputStream(channel), StandardCharsets.UTF_8))) {
             for (String line; (line = reader.readLine()) != null;) {
                 String[] words = line.split(" ");
                 if (words[0].equals("exited")) {
@@ -99,7 +104,8 @@ final class ShepherdProcess implements AutoCloseable {
         try {
             String answer = answers.poll(20, TimeUnit.SECONDS);
             if (answer == null || answer.startsWith("error")) {
-                throw new IllegalStateException("the shepherd answered \"" + answer + "\" to \"" + command + "\"; " + printed());
+                throw new IllegalStateException(
+                        "the shepherd answered \"" + answer + "\" to \"" + command + "\"; " + printed());
             }
             return Integer.parseInt(answer.substring(answer.lastIndexOf(' ') + 1));
         } catch (InterruptedException e) {
@@ -109,7 +115,8 @@ final class ShepherdProcess implements AutoCloseable {
 
     /** Starts a program; its pid as this process sees it. */
     int spawn(Path specification, Path directory, List<String> arguments, List<String> environment) throws IOException {
-        List<String> strings = new ArrayList<>(List.of(directory.toString(), "", "null", Integer.toString(arguments.size())));
+        List<String> strings =
+                new ArrayList<>(List.of(directory.toString(), "", "null", Integer.toString(arguments.size())));
         strings.addAll(arguments);
         strings.addAll(environment);
         Files.writeString(specification, String.join("\0", strings) + "\0");
@@ -135,7 +142,8 @@ final class ShepherdProcess implements AutoCloseable {
 
     /** All that run below it, but for those (snapshots) and what only helps it. */
     List<Integer> processes(int[] but) {
-        return process.descendants().map(one -> (int) one.pid()).filter(pid -> IntStream.of(but).noneMatch(other -> other == pid))
+        return process.descendants().map(one -> (int) one.pid())
+                .filter(pid -> IntStream.of(but).noneMatch(other -> other == pid))
                 .filter(ShepherdProcess::ofTheJob).toList();
     }
 

@@ -12,7 +12,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.udckpt.attack.OrdinaryUser;
 
-/** {@link VictimMain} as root or as an ordinary user, and the directories around it. Closing ends it and removes them. */
+/**
+ * {@link VictimMain} as root or as an ordinary user, and the directories around it. Closing ends it and removes them.
+ */
 final class Victim implements AutoCloseable {
     private final Path directory;
     /** The job's scratch directory. */
@@ -28,7 +30,8 @@ final class Victim implements AutoCloseable {
      * @param open  others may write to the job's directory
      */
     Victim(String program, OrdinaryUser owner, boolean open) throws IOException {
-        directory = Files.createTempDirectory("udckpt-v", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+        directory = Files.createTempDirectory("udckpt-v",
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
         Installation installation = Installation.built().copyTo(directory.resolve("native"));
         String classPath = KernelFeatureTest.classPath(directory);
         work = Files.createDirectory(directory.resolve("work"));
@@ -43,15 +46,18 @@ final class Victim implements AutoCloseable {
         if (open) {
             Files.setPosixFilePermissions(work, PosixFilePermissions.fromString("rwxrwxrwx"));
         }
-        List<String> command = List.of(System.getProperty("java.home") + "/bin/java", "-Xmx256m", "--enable-native-access=ALL-UNNAMED", "-Dudckpt.native=" + installation.root(),
-                "-Duser.home=" + own, "-cp", classPath, VictimMain.class.getName(), program, work.toString(), own.toString());
-        process = new ProcessBuilder(owner == null ? command : owner.command(command)).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        List<String> command = List.of(System.getProperty("java.home") + "/bin/java", "-Xmx256m",
+                "--enable-native-access=ALL-UNNAMED", "-Dudckpt.native=" + installation.root(),
+                "-Duser.home=" + own, "-cp", classPath, VictimMain.class.getName(), program, work.toString(),
+                own.toString());
+        process = new ProcessBuilder(owner == null ? command : owner.command(command))
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         answers = new BufferedReader(new InputStreamReader(process.getInputStream()));
         pid = Integer.parseInt(answer().substring("captured ".length()));
     }
 
     private String answer() throws IOException {
-        for (String line; (line = answers.readLine()) != null; ) {
+        for (String line; (line = answers.readLine()) != null;) {
             if (line.startsWith("captured ") || line.equals("runs") || line.startsWith("refused ")) {
                 return line;
             }

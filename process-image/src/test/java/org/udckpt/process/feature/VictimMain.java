@@ -12,8 +12,9 @@ import org.udckpt.process.names.NameRefused;
 import org.udckpt.process.restore.RestoreException;
 
 /**
- * A job's owner whom a test of attacks watches: takes a checkpoint of a feature program, ends it, and restarts it whenever it is told to. One word a line on
- * standard output: {@code captured PID}, then for each line of standard input {@code runs} or {@code refused MESSAGE}.
+ * A job's owner whom a test of attacks watches: takes a checkpoint of a feature program, ends it, and restarts it
+ * whenever it is told to. One word a line on standard output: {@code captured PID}, then for each line of standard
+ * input {@code runs} or {@code refused MESSAGE}.
  */
 final class VictimMain {
     private static final int READY_MS = 20_000, RUNS_MS = 60;
@@ -25,10 +26,13 @@ final class VictimMain {
         Installation installation = Installation.built();
         Path work = Path.of(arguments[1]);
         Path own = Path.of(arguments[2]);
-        ShepherdProcess shepherd = new ShepherdProcess(installation.shepherd(), own.resolve("s0"), own.resolve("output"));
+        ShepherdProcess shepherd =
+                new ShepherdProcess(installation.shepherd(), own.resolve("s0"), own.resolve("output"));
         int pid = 0;
         try {
-            pid = shepherd.spawn(own.resolve("spec"), work, java.util.List.of(installation.program(arguments[0]).toString(), work.toString()), installation.environment());
+            pid = shepherd.spawn(own.resolve("spec"), work,
+                    java.util.List.of(installation.program(arguments[0]).toString(), work.toString()),
+                    installation.environment());
             for (int waited = 0; !Files.exists(work.resolve("ready")); waited += 10) {
                 if (waited > READY_MS) {
                     throw new IllegalStateException(arguments[0] + " is not ready: " + shepherd.printed());
@@ -59,10 +63,12 @@ final class VictimMain {
         }
     }
 
-    private static void serve(Installation installation, Path own, Path work, SavedJob saved) throws IOException, InterruptedException {
+    private static void serve(Installation installation, Path own, Path work, SavedJob saved)
+            throws IOException, InterruptedException {
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
         for (int n = 1; commands.readLine() != null; n++) {
-            ShepherdProcess shepherd = saved.newShepherd(installation.shepherd(), own.resolve("s" + n), own.resolve("output"));
+            ShepherdProcess shepherd =
+                    saved.newShepherd(installation.shepherd(), own.resolve("s" + n), own.resolve("output"));
             try {
                 int pid = saved.restore(shepherd);
                 Thread.sleep(RUNS_MS);

@@ -26,7 +26,10 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobFile.Cut;
 
-/** What is saved is what the files held at the stop, whatever happens to them while it is saved; or they are refused by name. */
+/**
+ * What is saved is what the files held at the stop, whatever happens to them while it is saved; or they are refused by
+ * name.
+ */
 @Timeout(300)
 class FileCutTest {
     private static final int BIG = 3 << 20;
@@ -50,7 +53,8 @@ class FileCutTest {
     void whatIsCopiedInTheStopMayChangeAtOnce() throws Exception {
         Path file = file("scratch", BIG);
         byte[] then = Files.readAllBytes(file);
-        SavedFiles saved = SavedFiles.of(SavedFiles.OPEN, SavedFiles.open(file, Syscall.O_RDWR), () -> overwrite(file, 5000));
+        SavedFiles saved =
+                SavedFiles.of(SavedFiles.OPEN, SavedFiles.open(file, Syscall.O_RDWR), () -> overwrite(file, 5000));
         assertEquals(Cut.COPIED, saved.cut(file));
         saved.restore(true);
         assertTrue(Arrays.equals(then, Files.readAllBytes(file)));
@@ -59,7 +63,7 @@ class FileCutTest {
     @Test
     void aLargeFileThatIsLeftAloneIsReadLater() throws Exception {
         Path file = file("scratch", BIG);
-        SavedFiles saved = SavedFiles.of(SavedFiles.named(LITTLE), SavedFiles.open(file, Syscall.O_RDWR), () -> { });
+        SavedFiles saved = SavedFiles.of(SavedFiles.named(LITTLE), SavedFiles.open(file, Syscall.O_RDWR), () -> {});
         assertEquals(Cut.UNCHANGED, saved.cut(file));
     }
 
@@ -69,8 +73,10 @@ class FileCutTest {
         for (int i = 0; i < 50; i++) {
             Path file = file("scratch" + i, BIG);
             FileRequest request = SavedFiles.named(LITTLE);
-            FileTorn torn = assertThrows(FileTorn.class, () -> SavedFiles.of(request, SavedFiles.open(file, Syscall.O_RDWR), () -> overwrite(file, 2_000_000)));
-            assertTrue(torn.getMessage().contains(file.toString()) && torn.getMessage().contains("--files-in-stop") && torn.getMessage().contains("Btrfs"), torn.getMessage());
+            FileTorn torn = assertThrows(FileTorn.class, () -> SavedFiles.of(request,
+                    SavedFiles.open(file, Syscall.O_RDWR), () -> overwrite(file, 2_000_000)));
+            assertTrue(torn.getMessage().contains(file.toString()) && torn.getMessage().contains("--files-in-stop")
+                    && torn.getMessage().contains("Btrfs"), torn.getMessage());
             assertFalse(torn.savedInNextStop());
             Files.delete(file);
         }
@@ -83,10 +89,11 @@ class FileCutTest {
         FileRequest request = SavedFiles.named(directory.toString());
         Thread.sleep(3_200); // Candidate.QUIET_NS: st_ctime cannot be set back
         byte[] then = Files.readAllBytes(file);
-        FileTorn torn = assertThrows(FileTorn.class, () -> SavedFiles.of(request, cut -> { }, () -> overwrite(file, 10)));
+        FileTorn torn =
+                assertThrows(FileTorn.class, () -> SavedFiles.of(request, cut -> {}, () -> overwrite(file, 10)));
         assertTrue(torn.savedInNextStop(), torn.getMessage());
         byte[] now = Files.readAllBytes(file);
-        SavedFiles saved = SavedFiles.of(request, cut -> { }, () -> overwrite(file, 20));
+        SavedFiles saved = SavedFiles.of(request, cut -> {}, () -> overwrite(file, 20));
         assertEquals(Cut.COPIED, saved.cut(file));
         saved.restore(true);
         assertTrue(Arrays.equals(now, Files.readAllBytes(file)) && !Arrays.equals(then, now));
@@ -96,14 +103,18 @@ class FileCutTest {
     void aLogOnlyGrows() throws Exception {
         Path log = file("log", BIG);
         byte[] then = Files.readAllBytes(log);
-        SavedFiles saved = SavedFiles.of(SavedFiles.named(LITTLE), SavedFiles.open(log, Syscall.O_WRONLY | Syscall.O_APPEND), () -> append(log, "from the future"));
+        SavedFiles saved = SavedFiles.of(SavedFiles.named(LITTLE),
+                SavedFiles.open(log, Syscall.O_WRONLY | Syscall.O_APPEND), () -> append(log, "from the future"));
         assertEquals(Cut.APPENDED, saved.cut(log));
         List<RolledBack> report = saved.restore(true);
         assertTrue(Arrays.equals(then, Files.readAllBytes(log)));
         assertEquals(List.of(RolledBack.What.REPLACED), report.stream().map(RolledBack::what).toList());
-        assertTrue(Files.readString(Path.of(report.getFirst().kept()), java.nio.charset.StandardCharsets.ISO_8859_1).endsWith("from the future"));
+        assertTrue(Files.readString(Path.of(report.getFirst().kept()), java.nio.charset.StandardCharsets.ISO_8859_1)
+                .endsWith("from the future"));
         FileRequest little = SavedFiles.named(LITTLE);
-        assertThrows(FileTorn.class, () -> SavedFiles.of(little, SavedFiles.open(log, Syscall.O_WRONLY | Syscall.O_APPEND), () -> cut(log, 5)), "a log that was rotated by truncation");
+        assertThrows(FileTorn.class, () -> SavedFiles.of(little,
+                SavedFiles.open(log, Syscall.O_WRONLY | Syscall.O_APPEND), () -> cut(log, 5)),
+                "a log that was rotated by truncation");
     }
 
     /** Not opened for appending, as by Fortran and C++: what lies below was read before the stop, too. */
@@ -124,7 +135,8 @@ class FileCutTest {
         assertEquals(Cut.GROWN, saved.cut(file));
         saved.restore(false);
         assertTrue(Arrays.equals(then, Files.readAllBytes(file)));
-        assertThrows(FileTorn.class, () -> SavedFiles.of(request, before, SavedFiles.open(file, Syscall.O_RDWR), () -> overwrite(file, 2_500_000)));
+        assertThrows(FileTorn.class, () -> SavedFiles.of(request, before, SavedFiles.open(file, Syscall.O_RDWR),
+                () -> overwrite(file, 2_500_000)));
     }
 
     /** Another one takes its name: what was open at the stop is still to be had. */
@@ -132,7 +144,7 @@ class FileCutTest {
     void aRestartFileThatIsReplacedByRename() throws Exception {
         Path file = file("restart", BIG);
         byte[] then = Files.readAllBytes(file);
-        SavedFiles saved = SavedFiles.of(SavedFiles.named(LITTLE, directory.toString()), cut -> { }, () -> {
+        SavedFiles saved = SavedFiles.of(SavedFiles.named(LITTLE, directory.toString()), cut -> {}, () -> {
             try {
                 Files.move(file("restart.new", 77), file, StandardCopyOption.REPLACE_EXISTING);
             } catch (IOException e) {
@@ -149,9 +161,11 @@ class FileCutTest {
         Path mapped = file("mapped", BIG);
         long inode = org.udckpt.linux.Files.stat(mapped.toString()).inode();
         FileRequest little = SavedFiles.named(LITTLE);
-        refused("mapped shared", () -> SavedFiles.of(little, cut -> assertTrue(cut.mapped(mapped.toString(), inode, 100)), () -> { }));
-        FileRequest limited = new FileRequest(List.of(PathPattern.of(directory.toString())), List.of(), List.of(), java.util.Set.of(), 0, BIG - 1, new HotFiles());
-        refused("--files-limit: " + mapped, () -> SavedFiles.of(limited, cut -> { }, () -> { }));
+        refused("mapped shared",
+                () -> SavedFiles.of(little, cut -> assertTrue(cut.mapped(mapped.toString(), inode, 100)), () -> {}));
+        FileRequest limited = new FileRequest(List.of(PathPattern.of(directory.toString())), List.of(), List.of(),
+                java.util.Set.of(), 0, BIG - 1, new HotFiles());
+        refused("--files-limit: " + mapped, () -> SavedFiles.of(limited, cut -> {}, () -> {}));
     }
 
     private static void refused(String words, org.junit.jupiter.api.function.Executable executable) {
@@ -167,11 +181,15 @@ class FileCutTest {
         file("another-job/ckpt-0001/manifest", 10);
         file("another-job/sequence", 10);
         file("old.udckpt-rolled-back-ckpt-0001", 10);
-        FileRequest request = new FileRequest(List.of(PathPattern.of(directory.toString())), List.of(PathPattern.of(directory + "/ex*")), List.of(directory + "/ckpt"), java.util.Set.of(),
+        FileRequest request = new FileRequest(List.of(PathPattern.of(directory.toString())),
+                List.of(PathPattern.of(directory + "/ex*")), List.of(directory + "/ckpt"), java.util.Set.of(),
                 LITTLE, LITTLE, new HotFiles());
-        SavedFiles saved = SavedFiles.of(request, cut -> { }, () -> { });
+        SavedFiles saved = SavedFiles.of(request, cut -> {}, () -> {});
         assertEquals(List.of(), saved.rows().stream().filter(JobFile.RegularFile.class::isInstance).toList());
-        assertTrue(saved.rows().stream().anyMatch(row -> row instanceof JobFile.LeftOut out && out.path().endsWith("/pipe")), saved.rows().toString());
+        assertTrue(
+                saved.rows().stream()
+                        .anyMatch(row -> row instanceof JobFile.LeftOut out && out.path().endsWith("/pipe")),
+                saved.rows().toString());
     }
 
     private Path file(String name, int size) throws IOException {

@@ -30,7 +30,8 @@ class FilesInUseTest {
     /** Also when it has not written yet: both would write from then on. */
     @Test
     void whoMapsToWriteIsNamed() throws Exception {
-        refused("exec python3 -c 'import mmap; f = open(\"log\", \"r+b\"); m = mmap.mmap(f.fileno(), 0); f.close(); print(\"ready\", flush=True); input()'");
+        refused("exec python3 -c 'import mmap; f = open(\"log\", \"r+b\"); m = mmap.mmap(f.fileno(), 0); f.close(); "
+                + "print(\"ready\", flush=True); input()'");
     }
 
     @Test
@@ -45,7 +46,7 @@ class FilesInUseTest {
         }
     }
 
-    /** As the old life of a job that was killed a moment ago. */
+    /** As the old incarnation of a job that was killed a moment ago. */
     @Test
     void whoIsAboutToEndIsWaitedFor() throws Exception {
         SavedFiles saved = saved();
@@ -60,7 +61,7 @@ class FilesInUseTest {
         Process writer = holder(program);
         try {
             RollbackRequest request = new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0], Set.of());
-            for (boolean plan : new boolean[] {true, false}) {
+            for (boolean plan : new boolean[]{true, false}) {
                 FilesInUse refused = assertThrows(FilesInUse.class, () -> {
                     if (plan) {
                         Forecast.of(saved.image(), saved.contents(), request);
@@ -68,7 +69,10 @@ class FilesInUseTest {
                         Rollback.prepare(saved.image(), saved.contents(), request).close();
                     }
                 });
-                assertTrue(refused.getMessage().contains(directory.resolve("log") + ", which") && refused.getMessage().contains("process " + writer.pid() + " ("), refused.getMessage());
+                assertTrue(
+                        refused.getMessage().contains(directory.resolve("log") + ", which")
+                                && refused.getMessage().contains("process " + writer.pid() + " ("),
+                        refused.getMessage());
             }
             assertArrayEquals(NOW, Files.readAllBytes(directory.resolve("log")));
             try (var left = Files.list(directory)) {
@@ -87,14 +91,15 @@ class FilesInUseTest {
         SavedFiles saved = SavedFiles.of(SavedFiles.OPEN, cut -> {
             SavedFiles.open(other, Syscall.O_RDWR).accept(cut);
             SavedFiles.open(log, Syscall.O_RDWR).accept(cut);
-        }, () -> { });
+        }, () -> {});
         Files.write(log, NOW);
         Files.write(other, NOW);
         return saved;
     }
 
     private Process holder(String program) throws Exception {
-        Process process = new ProcessBuilder("sh", "-c", program).directory(directory.toFile()).redirectErrorStream(true).start();
+        Process process =
+                new ProcessBuilder("sh", "-c", program).directory(directory.toFile()).redirectErrorStream(true).start();
         assertEquals("ready", process.inputReader().readLine());
         return process;
     }

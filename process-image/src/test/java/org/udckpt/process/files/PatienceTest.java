@@ -35,9 +35,10 @@ class PatienceTest {
     @Test
     void whatFailsFailsAsItself() {
         IllegalStateException failure = new IllegalStateException("no");
-        assertSame(failure, assertThrows(IllegalStateException.class, () -> new Patience(Duration.ofMinutes(1), at -> at).with(() -> {
-            throw failure;
-        })));
+        assertSame(failure, assertThrows(IllegalStateException.class,
+                () -> new Patience(Duration.ofMinutes(1), at -> at).with(() -> {
+                    throw failure;
+                })));
     }
 
     private static void awaitUninterruptibly(CountDownLatch latch) {

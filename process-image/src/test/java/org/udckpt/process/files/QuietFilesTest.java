@@ -27,7 +27,8 @@ import org.udckpt.process.model.JobFile;
 @Timeout(60)
 class QuietFilesTest {
     private static final int INOTIFY_INIT1 = 294, INOTIFY_ADD_WATCH = 254, FIONREAD = 0x541b, ALL_EVENTS = 0xfff;
-    private static final int F_SETSIG = 10, F_SETLEASE = 1024, F_GETLEASE = 1025, WRITE_LEASE = 1, IGNORED = 23 /* SIGURG */;
+    private static final int F_SETSIG = 10, F_SETLEASE = 1024, F_GETLEASE = 1025, WRITE_LEASE = 1,
+            IGNORED = 23 /* SIGURG */;
 
     @TempDir
     Path directory;
@@ -35,7 +36,8 @@ class QuietFilesTest {
 
     @BeforeEach
     void watch() {
-        inotify = (int) LinuxError.check(Syscall.call(INOTIFY_INIT1, Syscall.O_CLOEXEC | Syscall.O_NONBLOCK), "inotify_init1");
+        inotify = (int) LinuxError.check(Syscall.call(INOTIFY_INIT1, Syscall.O_CLOEXEC | Syscall.O_NONBLOCK),
+                "inotify_init1");
     }
 
     @AfterEach
@@ -55,7 +57,7 @@ class QuietFilesTest {
         SavedFiles saved = SavedFiles.of(request, cut -> {
             cut.openBy(quiet());
             SavedFiles.open(large, Syscall.O_WRONLY).accept(cut);
-        }, () -> { });
+        }, () -> {});
         assertEquals(0, unread(), "bytes of events");
         assertEquals(3, saved.rows().stream().filter(JobFile.RegularFile.class::isInstance).count());
         Files.write(large, new byte[7]);
@@ -66,7 +68,8 @@ class QuietFilesTest {
     @Test
     void whatReadingDoesNotTellIsWatchedByAnybody() throws Exception {
         Path file = file("written", 10);
-        LinuxError.check(Syscall.call(INOTIFY_ADD_WATCH, inotify, Scratch.string(file.toString()), 2 /* IN_MODIFY */), "watch");
+        LinuxError.check(Syscall.call(INOTIFY_ADD_WATCH, inotify, Scratch.string(file.toString()), 2 /* IN_MODIFY */),
+                "watch");
         org.udckpt.linux.Files.close((int) LinuxError.check(quiet().tryOpen(file.toString(), file.toString()), "open"));
         assertEquals(0, unread());
     }
@@ -92,8 +95,9 @@ class QuietFilesTest {
             FileCut.Readable own = new FileCut.Readable((int) ProcessHandle.current().pid(), fd);
             SavedFiles saved = SavedFiles.of(SavedFiles.OPEN, cut -> {
                 cut.openBy(quiet());
-                assertEquals(null, cut.opened(file.toString(), "/proc/self/fd/" + fd, Syscall.O_RDWR, org.udckpt.linux.Files.stat(fd), own));
-            }, () -> { });
+                assertEquals(null, cut.opened(file.toString(), "/proc/self/fd/" + fd, Syscall.O_RDWR,
+                        org.udckpt.linux.Files.stat(fd), own));
+            }, () -> {});
             assertEquals(WRITE_LEASE, Syscall.call(Syscall.FCNTL, fd, F_GETLEASE));
             assertEquals(9, Syscall.call(Syscall.LSEEK, fd, 0, 1), "the position");
             assertEquals(JobFile.Cut.COPIED, saved.cut(file));
@@ -106,7 +110,9 @@ class QuietFilesTest {
         }
     }
 
-    /** Each way to a file that would break the lease: open for writing only, by its name, below a pattern, too large. */
+    /**
+     * Each way to a file that would break the lease: open for writing only, by its name, below a pattern, too large.
+     */
     @Test
     void whereThatCannotBeItIsRefusedAndKept() throws Exception {
         Path file = file("leased", 70_000);
@@ -114,10 +120,12 @@ class QuietFilesTest {
         try {
             org.udckpt.linux.Files.Stat stat = org.udckpt.linux.Files.stat(fd);
             FileCut.Readable unused = new FileCut.Readable((int) ProcessHandle.current().pid(), fd);
-            refused("for writing only", SavedFiles.OPEN, cut -> tell(cut.opened(file.toString(), "/proc/self/fd/" + fd, Syscall.O_WRONLY, stat, null)));
-            refused("--files-in-stop", SavedFiles.named(1000), cut -> tell(cut.opened(file.toString(), "/proc/self/fd/" + fd, Syscall.O_RDWR, stat, unused)));
+            refused("for writing only", SavedFiles.OPEN,
+                    cut -> tell(cut.opened(file.toString(), "/proc/self/fd/" + fd, Syscall.O_WRONLY, stat, null)));
+            refused("--files-in-stop", SavedFiles.named(1000),
+                    cut -> tell(cut.opened(file.toString(), "/proc/self/fd/" + fd, Syscall.O_RDWR, stat, unused)));
             refused("write lease on " + file, SavedFiles.OPEN, cut -> cut.mapped(file.toString(), stat.inode(), 1));
-            refused("write lease on " + file, SavedFiles.named(directory.toString()), cut -> { });
+            refused("write lease on " + file, SavedFiles.named(directory.toString()), cut -> {});
             assertEquals(WRITE_LEASE, Syscall.call(Syscall.FCNTL, fd, F_GETLEASE));
         } finally {
             org.udckpt.linux.Files.close(fd);
@@ -128,7 +136,7 @@ class QuietFilesTest {
         FilesRefused refused = assertThrows(FilesRefused.class, () -> SavedFiles.of(request, cut -> {
             cut.openBy(quiet());
             stop.accept(cut);
-        }, () -> { }));
+        }, () -> {}));
         assertTrue(refused.getMessage().contains(words), refused.getMessage());
     }
 
@@ -144,7 +152,8 @@ class QuietFilesTest {
     }
 
     private void watch(Path path) {
-        LinuxError.check(Syscall.call(INOTIFY_ADD_WATCH, inotify, Scratch.string(path.toString()), ALL_EVENTS), "watch " + path);
+        LinuxError.check(Syscall.call(INOTIFY_ADD_WATCH, inotify, Scratch.string(path.toString()), ALL_EVENTS),
+                "watch " + path);
     }
 
     /** As a capture makes it, with what this process watches. */

@@ -25,7 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
-/** A directory that was saved comes back as it was, with all that is not its content; what it was meanwhile is kept; nothing happens by halves. */
+/**
+ * A directory that was saved comes back as it was, with all that is not its content; what it was meanwhile is kept;
+ * nothing happens by halves.
+ */
 @Timeout(300)
 class RollbackTest {
     @TempDir
@@ -42,7 +45,8 @@ class RollbackTest {
         Files.createLink(work.resolve("sub/other-name"), work.resolve("log"));
         Files.createSymbolicLink(work.resolve("latest"), Path.of("sub/table"));
         Files.createSymbolicLink(work.resolve("nowhere"), Path.of("/nonexistent/x"));
-        assertEquals(0, new ProcessBuilder("truncate", "-s", "40M", write("sparse", 5000).toString()).start().waitFor());
+        assertEquals(0,
+                new ProcessBuilder("truncate", "-s", "40M", write("sparse", 5000).toString()).start().waitFor());
         Files.setLastModifiedTime(work.resolve("log"), FileTime.fromMillis(1_000_000_123_456L));
     }
 
@@ -53,7 +57,8 @@ class RollbackTest {
     }
 
     private SavedFiles save() {
-        return SavedFiles.of(SavedFiles.named(work.toString(), work + "/sub", work + "/l*", work + "/later/*"), cut -> { }, () -> { });
+        return SavedFiles.of(SavedFiles.named(work.toString(), work + "/sub", work + "/l*", work + "/later/*"),
+                cut -> {}, () -> {});
     }
 
     @Test
@@ -68,18 +73,23 @@ class RollbackTest {
         write("made-later", 10);
         Files.createDirectory(work.resolve("later"));
         write("later/below", 10);
-        Files.write(work.resolve("sparse"), new byte[] {1});
+        Files.write(work.resolve("sparse"), new byte[]{1});
         Files.setPosixFilePermissions(work.resolve("script"), PosixFilePermissions.fromString("rw-rw-rw-"));
         Map<String, RolledBack> report = new TreeMap<>();
         saved.restore(true).forEach(file -> report.put(work.relativize(Path.of(file.path())).toString(), file));
         assertEquals(then, state());
-        assertEquals("later MADE_SINCE, latest REPLACED, log REPLACED, made-later MADE_SINCE, sparse REPLACED, sub/other-name REPLACED, sub/table PUT_BACK",
-                String.join(", ", report.entrySet().stream().map(entry -> entry.getKey() + " " + entry.getValue().what()).toList()));
-        assertTrue(Files.readString(Path.of(report.get("log").kept()), java.nio.charset.StandardCharsets.ISO_8859_1).endsWith("the future"));
+        assertEquals(
+                "later MADE_SINCE, latest REPLACED, log REPLACED, made-later MADE_SINCE, sparse REPLACED, "
+                        + "sub/other-name REPLACED, sub/table PUT_BACK",
+                String.join(", ", report.entrySet().stream()
+                        .map(entry -> entry.getKey() + " " + entry.getValue().what()).toList()));
+        assertTrue(Files.readString(Path.of(report.get("log").kept()), java.nio.charset.StandardCharsets.ISO_8859_1)
+                .endsWith("the future"));
         assertEquals(100_010, report.get("log").fromSize());
         assertEquals(work + "/log.udckpt-rolled-back-ckpt-0001", report.get("log").kept());
         assertTrue(Files.exists(Path.of(report.get("later").kept(), "below")));
-        assertTrue((Long) Files.getAttribute(work.resolve("sparse"), "unix:size") > 1_000_000 && blocks(work.resolve("sparse")) < 100, "holes were filled");
+        assertTrue((Long) Files.getAttribute(work.resolve("sparse"), "unix:size") > 1_000_000
+                && blocks(work.resolve("sparse")) < 100, "holes were filled");
         write("log", 5);
         assertEquals(work + "/log.udckpt-rolled-back-ckpt-0001.2", saved.restore(true).getFirst().kept());
     }
@@ -117,10 +127,13 @@ class RollbackTest {
         Files.delete(work.resolve("script"));
         assertEquals(0, new ProcessBuilder("rm", "-r", work.resolve("sub").toString()).start().waitFor());
         Map<String, String> before = state();
-        List<RolledBack> found = Forecast.of(saved.image(), saved.contents(), new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0], Set.of()));
+        List<RolledBack> found = Forecast.of(saved.image(), saved.contents(),
+                new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0], Set.of()));
         assertEquals(before, state());
-        assertEquals(RolledBack.What.REPLACED, found.stream().filter(file -> file.path().endsWith("/log")).findFirst().orElseThrow().what());
-        assertTrue(found.stream().anyMatch(file -> file.path().endsWith("sub/table") && file.what() == RolledBack.What.PUT_BACK && file.toSize() == 3_000_000), found.toString());
+        assertEquals(RolledBack.What.REPLACED,
+                found.stream().filter(file -> file.path().endsWith("/log")).findFirst().orElseThrow().what());
+        assertTrue(found.stream().anyMatch(file -> file.path().endsWith("sub/table")
+                && file.what() == RolledBack.What.PUT_BACK && file.toSize() == 3_000_000), found.toString());
         saved.restore(false);
     }
 
@@ -132,7 +145,8 @@ class RollbackTest {
         write("made-later", 10);
         Files.delete(work.resolve("script"));
         Map<String, String> before = state();
-        try (Rollback rollback = Rollback.prepare(saved.image(), saved.contents(), new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0], Set.of()))) {
+        try (Rollback rollback = Rollback.prepare(saved.image(), saved.contents(),
+                new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0], Set.of()))) {
             assertEquals(contents(before), contents(state()), "only names that nobody sees");
             rollback.swap();
             assertFalse(contents(before).equals(contents(state())));
@@ -147,7 +161,8 @@ class RollbackTest {
         write("log", 20);
         write("script", 30);
         Map<String, String> before = state();
-        try (Rollback rollback = Rollback.prepare(saved.image(), saved.contents(), new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0], Set.of()))) {
+        try (Rollback rollback = Rollback.prepare(saved.image(), saved.contents(),
+                new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0], Set.of()))) {
             rollback.swap();
             Files.delete(work.resolve("script"));
             Files.delete(work.resolve("log"));
@@ -160,11 +175,11 @@ class RollbackTest {
         SavedFiles saved = save();
         Files.delete(work.resolve("log"));
         Files.createDirectory(work.resolve("log"));
-        refused(saved, work + "/log was a file at the checkpoint, and now is a directory");
+        refused(saved, work + "/log was a file at the checkpoint and is now a directory");
         Files.delete(work.resolve("log"));
         Files.move(work.resolve("sub"), directory.resolve("elsewhere"));
         Files.createSymbolicLink(work.resolve("sub"), directory.resolve("elsewhere"));
-        refused(saved, "is a symbolic link that was not there at the checkpoint");
+        refused(saved, "is a symbolic link that did not exist at the checkpoint");
         Files.delete(work.resolve("sub"));
         Files.writeString(work.resolve("sub"), "a file");
         refused(saved, "is a file where a directory was");
@@ -181,7 +196,8 @@ class RollbackTest {
     @Test
     void aFullDiskChangesNothing() throws Exception {
         Path small = Files.createDirectory(directory.resolve("small"));
-        assumeTrue(new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=8M", "udckpt-test", small.toString()).start().waitFor() == 0, "mounting is not permitted here");
+        assumeTrue(new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=8M", "udckpt-test", small.toString()).start()
+                .waitFor() == 0, "mounting is not permitted here");
         try {
             work = small;
             write("table", 5 << 20);
@@ -204,10 +220,15 @@ class RollbackTest {
         Map<String, String> state = new TreeMap<>();
         try (Stream<Path> all = Files.walk(work)) {
             for (Path path : all.filter(one -> !one.toString().contains(".udckpt-rolled-back-")).toList()) {
-                Map<String, Object> stat = Files.readAttributes(path, "unix:mode,lastModifiedTime,nlink,uid", LinkOption.NOFOLLOW_LINKS);
-                String content = Files.isSymbolicLink(path) ? Files.readSymbolicLink(path).toString() : Files.isDirectory(path) ? "" : java.util.Arrays.hashCode(Files.readAllBytes(path)) + "";
-                state.put(work.relativize(path).toString(), Files.isSymbolicLink(path) ? content : content + " " + stat.get("mode") + " " + stat.get("uid") + " "
-                        + (Files.isDirectory(path) ? "" : stat.get("nlink")) + " " + stat.get("lastModifiedTime"));
+                Map<String, Object> stat =
+                        Files.readAttributes(path, "unix:mode,lastModifiedTime,nlink,uid", LinkOption.NOFOLLOW_LINKS);
+                String content = Files.isSymbolicLink(path) ? Files.readSymbolicLink(path).toString()
+                        : Files.isDirectory(path) ? "" : java.util.Arrays.hashCode(Files.readAllBytes(path)) + "";
+                state.put(work.relativize(path).toString(),
+                        Files.isSymbolicLink(path) ? content
+                                : content + " " + stat.get("mode") + " " + stat.get("uid") + " "
+                                        + (Files.isDirectory(path) ? "" : stat.get("nlink")) + " "
+                                        + stat.get("lastModifiedTime"));
             }
         }
         return state;

@@ -36,11 +36,13 @@ final class SavedFiles {
     }
 
     static FileRequest named(String... patterns) {
-        return new FileRequest(List.of(patterns).stream().map(PathPattern::of).toList(), List.of(), List.of(), java.util.Set.of(), OPEN.inStop(), OPEN.most(), new HotFiles());
+        return new FileRequest(List.of(patterns).stream().map(PathPattern::of).toList(), List.of(), List.of(),
+                java.util.Set.of(), OPEN.inStop(), OPEN.most(), new HotFiles());
     }
 
     static FileRequest named(long inStop, String... patterns) {
-        return new FileRequest(named(patterns).named(), List.of(), List.of(), java.util.Set.of(), inStop, OPEN.most(), new HotFiles());
+        return new FileRequest(named(patterns).named(), List.of(), List.of(), java.util.Set.of(), inStop, OPEN.most(),
+                new HotFiles());
     }
 
     /** The stop has nothing else in it; then {@code meanwhile} happens, and then all is read. */
@@ -71,7 +73,8 @@ final class SavedFiles {
     }
 
     JobFile.Cut cut(java.nio.file.Path path) {
-        return rows.stream().filter(row -> row.path().equals(path.toString())).map(row -> ((JobFile.RegularFile) row).cut()).findFirst().orElseThrow();
+        return rows.stream().filter(row -> row.path().equals(path.toString()))
+                .map(row -> ((JobFile.RegularFile) row).cut()).findFirst().orElseThrow();
     }
 
     JobImage image() throws Exception {
@@ -97,8 +100,10 @@ final class SavedFiles {
 
     /** Of all but directories, which may have been made for what is in them. */
     private Set<String> told(List<RolledBack> report) {
-        Set<String> directories = rows.stream().filter(JobFile.Directory.class::isInstance).map(JobFile::path).collect(Collectors.toSet());
-        return report.stream().filter(file -> !directories.contains(file.path())).map(file -> file.path() + " " + file.what()).collect(Collectors.toCollection(TreeSet::new));
+        Set<String> directories = rows.stream().filter(JobFile.Directory.class::isInstance).map(JobFile::path)
+                .collect(Collectors.toSet());
+        return report.stream().filter(file -> !directories.contains(file.path()))
+                .map(file -> file.path() + " " + file.what()).collect(Collectors.toCollection(TreeSet::new));
     }
 
     /** What an image holds of a file. */

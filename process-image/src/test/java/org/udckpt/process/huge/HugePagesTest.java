@@ -53,10 +53,14 @@ class HugePagesTest {
         }
     }
 
-    /** A huge page would be a copy for each of the processes. Small pages of 4 MiB that could be huge ones: process-image/src/test/c/fork_mappings.c. */
+    /**
+     * A huge page would be a copy for each of the processes. Small pages of 4 MiB that could be huge ones:
+     * process-image/src/test/c/fork_mappings.c.
+     */
     @Test
     void whatAForkSharesIsNotJoined(@TempDir Path directory) throws Exception {
-        Process parent = new ProcessBuilder(System.getProperty("udckpt.native") + "/features/fork_mappings", directory.toString()).start();
+        Process parent = new ProcessBuilder(System.getProperty("udckpt.native") + "/features/fork_mappings",
+                directory.toString()).start();
         try {
             for (int round = 0; round < 3000 && !Files.exists(directory.resolve("ready")); round++) {
                 Thread.sleep(10);
@@ -81,7 +85,8 @@ class HugePagesTest {
     }
 
     private static List<Long> split(long start) {
-        return SplitPages.of(self()).stream().filter(block -> block >= start && block < start + BLOCKS * SplitPages.HUGE).toList();
+        return SplitPages.of(self()).stream()
+                .filter(block -> block >= start && block < start + BLOCKS * SplitPages.HUGE).toList();
     }
 
     @Test

@@ -36,13 +36,15 @@ class InheritancePlanTest {
     }
 
     private void mapped(int pid, long from, long to, String flags, String path) {
-        regions.computeIfAbsent(pid, _ -> new ArrayList<>()).add(new Region(pid, from * PAGE, to * PAGE, "rw-p", 0, path, flags, 0));
+        regions.computeIfAbsent(pid, _ -> new ArrayList<>())
+                .add(new Region(pid, from * PAGE, to * PAGE, "rw-p", 0, path, flags, 0));
     }
 
     /** Anonymous memory that is one range, stored in {@code block} from its address on. */
     private void holds(int pid, long from, long to, Object block) {
         mapped(pid, from, to, FLAGS, "");
-        stored.computeIfAbsent(pid, _ -> new ArrayList<>()).add(new StoredRange(from * PAGE, to * PAGE, block, from * PAGE));
+        stored.computeIfAbsent(pid, _ -> new ArrayList<>())
+                .add(new StoredRange(from * PAGE, to * PAGE, block, from * PAGE));
     }
 
     private static long[] pages(long... numbers) {
@@ -59,9 +61,11 @@ class InheritancePlanTest {
         fork(10, 11);
         holds(10, 0, 8, "a");
         mapped(11, 0, 8, FLAGS, "");
-        stored.put(11, List.of(new StoredRange(0, 2 * PAGE, "a", 0), new StoredRange(2 * PAGE, 3 * PAGE, "b", 0), new StoredRange(3 * PAGE, 8 * PAGE, "a", 3 * PAGE)));
+        stored.put(11, List.of(new StoredRange(0, 2 * PAGE, "a", 0), new StoredRange(2 * PAGE, 3 * PAGE, "b", 0),
+                new StoredRange(3 * PAGE, 8 * PAGE, "a", 3 * PAGE)));
         InheritancePlan plan = plan();
-        assertEquals(List.of(new Span(0, 8 * PAGE, MappingKind.of(regions.get(10).getFirst()))), plan.before(11).spans());
+        assertEquals(List.of(new Span(0, 8 * PAGE, MappingKind.of(regions.get(10).getFirst()))),
+                plan.before(11).spans());
         assertArrayEquals(pages(0, 2, 3, 8), plan.of(11).kept());
         assertArrayEquals(pages(0, 2, 3, 8), plan.of(10).kept());
         assertArrayEquals(new long[0], plan.of(11).dropped());
@@ -120,7 +124,8 @@ class InheritancePlanTest {
         holds(13, 0, 4, "new");
         holds(14, 0, 4, "new");
         InheritancePlan plan = plan();
-        List.of(10, 11, 12, 13, 14).forEach(pid -> assertArrayEquals(pages(0, 4), plan.of(pid).kept(), "process " + pid));
+        List.of(10, 11, 12, 13, 14)
+                .forEach(pid -> assertArrayEquals(pages(0, 4), plan.of(pid).kept(), "process " + pid));
     }
 
     @Test
@@ -241,7 +246,8 @@ class InheritancePlanTest {
                 boolean kept = in(inherited.kept(), at);
                 boolean dropped = in(inherited.dropped(), at);
                 assertFalse(kept && dropped, what);
-                assertEquals(kept ? wanted.get(at) : null, dropped || !pages.containsKey(at) ? null : pages.get(at), what + ", page " + at / PAGE);
+                assertEquals(kept ? wanted.get(at) : null, dropped || !pages.containsKey(at) ? null : pages.get(at),
+                        what + ", page " + at / PAGE);
             }
         }
     }

@@ -15,9 +15,10 @@ class AddressRangesTest {
 
     @Test
     void whatIsLeftOutIsNotThere() {
-        assertArrayEquals(new long[] {0, 2, 4, 10, 20, 25}, AddressRanges.without(new long[] {0, 10, 20, 30}, new long[] {2, 4, 12, 14, 25, 40}));
-        assertArrayEquals(new long[0], AddressRanges.without(new long[] {5, 6}, new long[] {0, 10}));
-        assertArrayEquals(new long[] {5, 6}, AddressRanges.without(new long[] {5, 6}, new long[0]));
+        assertArrayEquals(new long[]{0, 2, 4, 10, 20, 25},
+                AddressRanges.without(new long[]{0, 10, 20, 30}, new long[]{2, 4, 12, 14, 25, 40}));
+        assertArrayEquals(new long[0], AddressRanges.without(new long[]{5, 6}, new long[]{0, 10}));
+        assertArrayEquals(new long[]{5, 6}, AddressRanges.without(new long[]{5, 6}, new long[0]));
     }
 
     @Test
@@ -56,8 +57,10 @@ class AddressRangesTest {
             });
             for (int at = 0; at < END; at++) {
                 int address = at;
-                int[] members = java.util.stream.IntStream.range(0, 4).filter(i -> bits(all.get(i)).get(address)).toArray();
-                assertEquals(members.length > 1 ? Arrays.toString(members) : null, found[at], "address " + at + ", seed " + seed);
+                int[] members =
+                        java.util.stream.IntStream.range(0, 4).filter(i -> bits(all.get(i)).get(address)).toArray();
+                assertEquals(members.length > 1 ? Arrays.toString(members) : null, found[at],
+                        "address " + at + ", seed " + seed);
             }
         }
     }

@@ -25,9 +25,11 @@ class CredentialsTest {
     }
 
     private static JobImage image(Privileges... privileges) {
-        ProcessState worker = new ProcessState(PID, 0, PID, PID, 0, "/bin/true", "/", 022, "worker", new byte[16], new long[11], new byte[65 * 32], new byte[0], new long[6], new long[32], 0, 0,
+        ProcessState worker = new ProcessState(PID, 0, PID, PID, 0, "/bin/true", "/", 022, "worker", new byte[16],
+                new long[11], new byte[65 * 32], new byte[0], new long[6], new long[32], 0, 0,
                 true, false, false, new int[0], new long[0], false, 50_000, false, "", 0, 0, 0);
-        return new JobImage(List.of(worker), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), null, null, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(),
+        return new JobImage(List.of(worker), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), null,
+                null, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(),
                 List.of(privileges), List.of());
     }
 
@@ -46,11 +48,13 @@ class CredentialsTest {
     /** Also not one that was root's: least of all that. */
     @Test
     void anOrdinaryUserMayMakeNobodyElse() throws Exception {
-        for (int user : new int[] {33, 0, SOMEBODY}) {
+        for (int user : new int[]{33, 0, SOMEBODY}) {
             JobImage image = image(of(user, 0));
-            RestoreException refused = asSomebody(() -> assertThrows(RestoreException.class, () -> Credentials.check(image, owners(image))));
+            RestoreException refused = asSomebody(
+                    () -> assertThrows(RestoreException.class, () -> Credentials.check(image, owners(image))));
             assertEquals(RestoreException.Reason.UNSUPPORTED, refused.reason());
-            assertTrue(refused.getMessage().startsWith("process 5000 (worker): it ran as user " + user), refused.getMessage());
+            assertTrue(refused.getMessage().startsWith("process 5000 (worker): it ran as user " + user),
+                    refused.getMessage());
         }
         JobImage own = image(new Privileges.NoNewPrivileges(PID, PID, true));
         asSomebody(() -> assertDoesNotThrow(() -> {

@@ -19,11 +19,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.linux.ProcessMemory;
+import org.udckpt.process.kinds.pipe.Pipe;
+import org.udckpt.process.kinds.pipe.PipeEnd;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MappedFile;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.TcpSocket;
@@ -59,7 +63,7 @@ class HandmadeImageTest {
 
         @Override
         public long[] extents() {
-            return new long[] {CODE, CODE + 4096};
+            return new long[]{CODE, CODE + 4096};
         }
 
         @Override
@@ -77,11 +81,14 @@ class HandmadeImageTest {
     void aProcessAndItsChildRunFromTheirRegisters() throws Exception {
         try (TestShepherd shepherd = TestShepherd.start(directory, List.of(), "--restore", "0")) {
             JobImage image = image(shepherd, List.of());
-            Map<Integer, Integer> pids = Restorer.restore(image, List.of(new Program(PARENT), new Program(CHILD)), shepherd);
+            Map<Integer, Integer> pids =
+                    Restorer.restore(image, List.of(new Program(PARENT), new Program(CHILD)), shepherd);
             assertEquals(List.of(PARENT, CHILD).stream().sorted().toList(), pids.keySet().stream().sorted().toList());
             String exit = shepherd.exit();
-            // one of the two reads the three bytes 1, 2, 30; the other one sees the end of the pipe, and its own zeroed stack
-            assertTrue(exit.equals("exited " + pids.get(PARENT) + " " + (33 << 8)) || exit.equals("exited " + pids.get(PARENT) + " 0"), exit);
+            // one of the two reads the three bytes 1, 2, 30; the other one sees the end of the pipe, and its own zeroed
+            // stack
+            assertTrue(exit.equals("exited " + pids.get(PARENT) + " " + (33 << 8))
+                    || exit.equals("exited " + pids.get(PARENT) + " 0"), exit);
         }
     }
 
@@ -160,7 +167,8 @@ class HandmadeImageTest {
         try (TestShepherd shepherd = TestShepherd.start(directory, List.of(), "--restore", "0")) {
             JobImage image = image(shepherd, List.of());
             IllegalStateException failure = assertThrows(IllegalStateException.class,
-                    () -> Restorer.restore(image, List.of(new Program(PARENT), new Program(CHILD)), new FailsToGo(shepherd)));
+                    () -> Restorer.restore(image, List.of(new Program(PARENT), new Program(CHILD)),
+                            new FailsToGo(shepherd)));
             assertTrue(failure.getMessage().contains("lost its agent"), failure.getMessage());
             String exit = shepherd.exit();
             assertTrue(exit.endsWith(" 9"), "killed, and not ended by its own code: " + exit);
@@ -172,19 +180,23 @@ class HandmadeImageTest {
         try (TestShepherd shepherd = TestShepherd.start(directory, List.of(), "--restore", "0")) {
             JobImage here = image(shepherd, List.of());
             List<ProcessState> processes = List.of(process(PARENT, 0, "00ff"), process(CHILD, PARENT, "00ff"));
-            JobImage image = new JobImage(processes, here.threads(), here.regions(), here.descriptors(), here.objects(), here.timers(), here.zombies(), here.clocks(), here.vectors());
+            JobImage image = new JobImage(processes, here.threads(), here.regions(), here.descriptors(), here.objects(),
+                    here.timers(), here.zombies(), here.clocks(), here.vectors());
             RestoreException failure = assertThrows(RestoreException.class,
                     () -> Restorer.restore(image, List.of(new Program(PARENT), new Program(CHILD)), shepherd));
             assertEquals(RestoreException.Reason.UNSUPPORTED, failure.reason());
-            assertTrue(failure.getMessage().contains("process 5000 (handmade): this kernel's vDSO differs"), failure.getMessage());
+            assertTrue(failure.getMessage().contains("process 5000 (handmade): this kernel's vDSO differs"),
+                    failure.getMessage());
         }
     }
 
     @Test
     void aMissingFileIsNamedBeforeAnythingIsMade() {
-        KernelObject.OpenFile file = new KernelObject.OpenFile(9, directory.resolve("gone").toString(), 0, 0, 10, 0100644, 0, 0, 0, 0);
-        JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(file), List.of(), List.of(), new Clocks(0, 0, 0), null);
-        RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), new FailsToGo(null)));
+        OpenFile file = new OpenFile(9, directory.resolve("gone").toString(), 0, 0, 10, 0100644, 0, 0, 0, 0);
+        JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(file), List.of(), List.of(),
+                new Clocks(0, 0, 0), null);
+        RestoreException failure =
+                assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), new FailsToGo(null)));
         assertEquals(RestoreException.Reason.FILE_CHANGED, failure.reason());
         assertTrue(failure.getMessage().contains("gone"), failure.getMessage());
     }
@@ -192,9 +204,11 @@ class HandmadeImageTest {
     @Test
     void aShrunkFileIsRefusedAndAGrownOneIsNotTouchedByTheCheck() throws Exception {
         Path log = Files.writeString(directory.resolve("log"), "0123456789");
-        KernelObject.OpenFile shrunk = new KernelObject.OpenFile(9, log.toString(), 1, 0, 11, 0100644, 0, 0, 0, 0);
-        JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(shrunk), List.of(), List.of(), new Clocks(0, 0, 0), null);
-        RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), new FailsToGo(null)));
+        OpenFile shrunk = new OpenFile(9, log.toString(), 1, 0, 11, 0100644, 0, 0, 0, 0);
+        JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(shrunk), List.of(), List.of(),
+                new Clocks(0, 0, 0), null);
+        RestoreException failure =
+                assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), new FailsToGo(null)));
         assertTrue(failure.getMessage().contains("has 10 bytes; it had 11"), failure.getMessage());
         assertEquals("0123456789", Files.readString(log));
     }
@@ -202,9 +216,11 @@ class HandmadeImageTest {
     @Test
     void aLibraryThatWasReplacedIsNamed() throws Exception {
         Path library = Files.writeString(directory.resolve("libnew.so"), "new");
-        KernelObject.MappedFile old = new KernelObject.MappedFile(9, library.toString(), 3, 12345);
-        JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(old), List.of(), List.of(), new Clocks(0, 0, 0), null);
-        RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), new FailsToGo(null)));
+        MappedFile old = new MappedFile(9, library.toString(), 3, 12345);
+        JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(old), List.of(), List.of(),
+                new Clocks(0, 0, 0), null);
+        RestoreException failure =
+                assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), new FailsToGo(null)));
         assertTrue(failure.getMessage().contains("libnew.so"), failure.getMessage());
         assertEquals(RestoreException.Reason.FILE_CHANGED, failure.reason());
     }
@@ -213,12 +229,19 @@ class HandmadeImageTest {
     @Test
     void aPortThatIsTakenIsFoundBeforeTheClockIsSet() throws Exception {
         try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-            byte[] name = {2, 0, (byte) (other.getLocalPort() >> 8), (byte) other.getLocalPort(), 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0};
-            TcpSocket listener = new TcpSocket(3, 2, 2, TcpSocket.TcpState.LISTENING, 0, name, new byte[0], new byte[0], 0, 1, new int[0], 0, 0, -1, 0, 0, "", "");
-            JobImage image = new JobImage(List.of(process(PARENT, 0, "")), List.of(), List.of(), List.of(new Descriptor(PARENT, 5, false, 3)), List.of(), List.of(), List.of(),
+            byte[] name = {2, 0, (byte) (other.getLocalPort() >> 8), (byte) other.getLocalPort(), 127, 0, 0, 1, 0, 0, 0,
+                    0, 0, 0, 0, 0};
+            TcpSocket listener = new TcpSocket(3, 2, 2, TcpSocket.TcpState.LISTENING, 0, name, new byte[0], new byte[0],
+                    0, 1, new int[0], 0, 0, -1, 0, 0, "", "");
+            JobImage image = new JobImage(List.of(process(PARENT, 0, "")), List.of(), List.of(),
+                    List.of(new Descriptor(PARENT, 5, false, 3)), List.of(), List.of(), List.of(),
                     new Clocks(0, 0, 0), null, List.of(listener));
-            RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), new FailsToGo(null)));
-            assertTrue(failure.getMessage().contains("process " + PARENT + " (handmade): bind TCP socket 127.0.0.1:" + other.getLocalPort()), failure.getMessage());
+            RestoreException failure =
+                    assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), new FailsToGo(null)));
+            assertTrue(
+                    failure.getMessage().contains(
+                            "process " + PARENT + " (handmade): bind TCP socket 127.0.0.1:" + other.getLocalPort()),
+                    failure.getMessage());
         }
     }
 
@@ -231,32 +254,40 @@ class HandmadeImageTest {
         List<ProcessState> processes = List.of(process(PARENT, 0, build), process(CHILD, PARENT, build));
         for (ProcessState process : processes) {
             regions.add(new Region(process.pid(), CODE, CODE + 4096, "r-xp", 0, "", "rd ex mr mw me", 0));
-            regions.add(new Region(process.pid(), 0x2000_0000L, 0x2001_0000L, "rw-p", 0, "[stack]", "rd wr mr mw me gd", 0));
+            regions.add(new Region(process.pid(), 0x2000_0000L, 0x2001_0000L, "rw-p", 0, "[stack]", "rd wr mr mw me gd",
+                    0));
             for (Region own : layout.regions()) {
                 if (StubLayout.movable(own)) {
-                    regions.add(new Region(process.pid(), own.start() - 0x1000_0000L, own.end() - 0x1000_0000L, own.permissions(), 0, own.path(), "", 0));
+                    regions.add(new Region(process.pid(), own.start() - 0x1000_0000L, own.end() - 0x1000_0000L,
+                            own.permissions(), 0, own.path(), "", 0));
                 }
             }
         }
         List<ThreadState> threads = processes.stream().map(p -> thread(p.pid(), xstate)).toList();
-        List<KernelObject> objects = List.of(new KernelObject.Pipe(1, null, 4096, bytes(1, 2, 30)), new KernelObject.PipeEnd(2, 1, false, 0));
+        List<KernelObject> objects = List.of(new Pipe(1, null, 4096, bytes(1, 2, 30)), new PipeEnd(2, 1, false, 0));
         List<Descriptor> descriptors = List.of(new Descriptor(PARENT, 7, false, 2), new Descriptor(CHILD, 7, false, 2));
-        return new JobImage(processes, threads, regions, descriptors, objects, List.of(), zombies, new Clocks(0, 0, 0), VectorLayouts.here(xstate));
+        return new JobImage(processes, threads, regions, descriptors, objects, List.of(), zombies, new Clocks(0, 0, 0),
+                VectorLayouts.here(xstate));
     }
 
     private static ProcessState process(int pid, int parent, String vdsoBuild) {
-        long[] map = {CODE, CODE + 4096, CODE, CODE, CODE + 0x100000, CODE + 0x100000, 0x2000_f000L, 0x2000_f000L, 0x2000_f000L, 0x2000_f000L, 0x2000_f000L};
+        long[] map = {CODE, CODE + 4096, CODE, CODE, CODE + 0x100000, CODE + 0x100000, 0x2000_f000L, 0x2000_f000L,
+                0x2000_f000L, 0x2000_f000L, 0x2000_f000L};
         long[] limits = new long[32];
         java.util.Arrays.fill(limits, -1);
         limits[14] = limits[15] = 1024; // open files may not be infinite
-        return new ProcessState(pid, parent, PARENT, PARENT, 0, "/usr/bin/true", "/", 022, "handmade", new byte[16], map, new byte[65 * 32], new byte[0],
-                new long[6], new long[0], 0, 0, true, false, false, new int[0], new long[0], false, 50_000, false, vdsoBuild, 0, 0, 0);
+        return new ProcessState(pid, parent, PARENT, PARENT, 0, "/usr/bin/true", "/", 022, "handmade", new byte[16],
+                map, new byte[65 * 32], new byte[0],
+                new long[6], new long[0], 0, 0, true, false, false, new int[0], new long[0], false, 50_000, false,
+                vdsoBuild, 0, 0, 0);
     }
 
     private static ThreadState thread(int pid, byte[] xstate) {
-        Registers registers = new Registers().set(Registers.RIP, CODE).set(Registers.RSP, 0x2000_f000L).set(Registers.CS, 0x33)
-                .set(Registers.SS, 0x2b).set(Registers.EFLAGS, 0x202).set(Registers.ORIG_RAX, -1);
-        return new ThreadState(pid, pid, registers.toBytes(), xstate, 0, new byte[0], 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, "handmade", 0, 0, 0, new byte[0], 0);
+        Registers registers =
+                new Registers().set(Registers.RIP, CODE).set(Registers.RSP, 0x2000_f000L).set(Registers.CS, 0x33)
+                        .set(Registers.SS, 0x2b).set(Registers.EFLAGS, 0x202).set(Registers.ORIG_RAX, -1);
+        return new ThreadState(pid, pid, registers.toBytes(), xstate, 0, new byte[0], 0, 0, 0, 0, 2, 0, 0, 0, 0, 0,
+                "handmade", 0, 0, 0, new byte[0], 0);
     }
 
     private static String vdsoBuild(int hostPid, Region vdso) {

@@ -16,9 +16,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.linux.User;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
-import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.SharedMemory;
 
 /** Shared memory for which there is no room is named before anything is made, with what it takes and what there is. */
 @Timeout(60)
@@ -31,13 +31,18 @@ class SharedRoomTest {
     @Test
     void whatDoesNotFitIsToldBefore() throws Exception {
         assumeTrue(User.id() == 0, "only root mounts");
-        assertEquals(0, new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=4m", "udckpt-small", directory.toString()).inheritIO().start().waitFor());
+        assertEquals(0,
+                new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=4m", "udckpt-small", directory.toString())
+                        .inheritIO().start().waitFor());
         try {
             check(2, 1);
             RestoreException refused = assertThrows(RestoreException.class, () -> check(3, 2));
             assertEquals(RestoreException.Reason.NO_SPACE, refused.reason());
-            assertTrue(refused.getMessage().contains("takes 5120 KiB more in " + directory + ", where 4096 KiB are free"), refused.getMessage());
-            Files.write(directory.resolve("segment-0"), new byte[2 * MIB]); // of the job's former life, which is emptied
+            assertTrue(
+                    refused.getMessage().contains("takes 5120 KiB more in " + directory + ", where 4096 KiB are free"),
+                    refused.getMessage());
+            // of the job's former incarnation, which is emptied
+            Files.write(directory.resolve("segment-0"), new byte[2 * MIB]);
             check(2, 2);
             Files.write(directory.resolve("another"), new byte[MIB]);
             assertThrows(RestoreException.class, () -> check(2, 2));
@@ -50,10 +55,13 @@ class SharedRoomTest {
         List<MemorySource> memory = new ArrayList<>();
         List<KernelObject> objects = new ArrayList<>();
         for (int i = 0; i < mebibytes.length; i++) {
-            objects.add(new SharedMemory(i + 1, MemoryKind.NAMED_FILE, directory.resolve("segment-" + i).toString(), (long) mebibytes[i] * MIB, 0600, 0, 0, 0, 0, 0));
+            objects.add(new SharedMemory(i + 1, MemoryKind.NAMED_FILE, directory.resolve("segment-" + i).toString(),
+                    (long) mebibytes[i] * MIB, 0600, 0, 0, 0, 0, 0));
             memory.add(new Zeros(i + 1, (long) mebibytes[i] * MIB));
         }
-        SharedRoom.check(new JobImage(List.of(), List.of(), List.of(), List.of(), objects, List.of(), List.of(), null, null), memory);
+        SharedRoom.check(
+                new JobImage(List.of(), List.of(), List.of(), List.of(), objects, List.of(), List.of(), null, null),
+                memory);
     }
 
     private record Zeros(long id, long size) implements MemorySource {
@@ -64,7 +72,7 @@ class SharedRoomTest {
 
         @Override
         public long[] extents() {
-            return new long[] {0, size};
+            return new long[]{0, size};
         }
 
         @Override

@@ -17,7 +17,9 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 
-/** A shepherd under test, spoken to line by line (docs/reference/control-protocol.md). Closing ends it and all below it. */
+/**
+ * A shepherd under test, spoken to line by line (docs/reference/control-protocol.md). Closing ends it and all below it.
+ */
 final class TestShepherd implements RestoreTarget, AutoCloseable {
     static final Path BINARY = Path.of(System.getProperty("udckpt.native"), "udckpt-shepherd");
 
@@ -31,18 +33,21 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
         this.directory = directory;
         this.process = process;
         this.channel = channel;
-        this.lines = new BufferedReader(new InputStreamReader(Channels.newInputStream(channel), StandardCharsets.UTF_8));
+        this.lines =
+                new BufferedReader(new InputStreamReader(Channels.newInputStream(channel), StandardCharsets.UTF_8));
     }
 
     /** @param prefix a command that starts it, like setpriv, or none; @param options --restore OFFSET, or none */
-    static TestShepherd start(Path directory, List<String> prefix, String... options) throws IOException, InterruptedException {
+    static TestShepherd start(Path directory, List<String> prefix, String... options)
+            throws IOException, InterruptedException {
         Path socket = directory.resolve("s" + System.nanoTime());
         List<String> command = new ArrayList<>(prefix);
         command.add(BINARY.toString());
         command.add(socket.toString());
         command.addAll(List.of(options));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(directory.resolve("output").toFile()).start();
-        for (int attempt = 0; ; attempt++) {
+        Process process = new ProcessBuilder(command).redirectErrorStream(true)
+                .redirectOutput(directory.resolve("output").toFile()).start();
+        for (int attempt = 0;; attempt++) {
             SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
             try {
                 channel.connect(UnixDomainSocketAddress.of(socket));
@@ -51,7 +56,8 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
                 channel.close();
                 if (attempt == 500 || !process.isAlive()) {
                     process.destroyForcibly();
-                    throw new IOException("the shepherd does not listen: " + Files.readString(directory.resolve("output")), early);
+                    throw new IOException(
+                            "the shepherd does not listen: " + Files.readString(directory.resolve("output")), early);
                 }
                 Thread.sleep(10);
             }
@@ -69,7 +75,7 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
     /** The next line that is neither an exit nor the announcement of --restore. */
     String answer() {
         try {
-            for (String line; (line = lines.readLine()) != null; ) {
+            for (String line; (line = lines.readLine()) != null;) {
                 if (line.startsWith("exited")) {
                     exits.add(line);
                 } else if (!line.equals("ready")) {

@@ -26,7 +26,8 @@ import org.udckpt.process.trace.ElfSymbols;
 /** A stand-in for this process's own vDSO, called in this process. */
 class VdsoStandInTest {
     private static final int CLOCK_MONOTONIC = 1, ENOSYS = 38;
-    private final Region vdso = StubLayout.vdso(StubLayout.of((int) ProcessHandle.current().pid()).regions()).orElseThrow();
+    private final Region vdso =
+            StubLayout.vdso(StubLayout.of((int) ProcessHandle.current().pid()).regions()).orElseThrow();
     private final byte[] running = bytes();
 
     @Test
@@ -49,13 +50,15 @@ class VdsoStandInTest {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(32);
             assertEquals(32, (long) random.invokeExact(buffer.address(), 32L, 0, 0L, 144L));
-            assertTrue(buffer.asByteBuffer().getLong(0) != 0 || buffer.asByteBuffer().getLong(8) != 0, "32 random bytes");
+            assertTrue(buffer.asByteBuffer().getLong(0) != 0 || buffer.asByteBuffer().getLong(8) != 0,
+                    "32 random bytes");
         }
     }
 
     private void assertTimeGoesOn(byte[] here) throws Throwable {
         MemorySegment code = standIn(running, here);
-        MethodHandle clock = function(code, ElfSymbols.functions(running, "old").get("__vdso_clock_gettime").value(), FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+        MethodHandle clock = function(code, ElfSymbols.functions(running, "old").get("__vdso_clock_gettime").value(),
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment time = arena.allocate(16, 8);
             long before = System.nanoTime();
@@ -91,9 +94,13 @@ class VdsoStandInTest {
         return renamed(name, "x" + name.substring(1));
     }
 
-    /** An old vDSO that has getrandom: in place of another function with a name of the same length, where this kernel's has none. */
+    /**
+     * An old vDSO that has getrandom: in place of another function with a name of the same length, where this kernel's
+     * has none.
+     */
     private byte[] withRandom() {
-        byte[] old = ElfSymbols.functions(running, "vDSO").containsKey("getrandom") ? running : renamed("clock_gettime", "getrandom\0\0\0\0");
+        byte[] old = ElfSymbols.functions(running, "vDSO").containsKey("getrandom") ? running
+                : renamed("clock_gettime", "getrandom\0\0\0\0");
         assertTrue(ElfSymbols.functions(old, "old").containsKey("getrandom"));
         return old;
     }

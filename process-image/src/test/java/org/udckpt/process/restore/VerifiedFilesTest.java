@@ -27,12 +27,15 @@ import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.KernelObject.MappedFile;
-import org.udckpt.process.model.KernelObject.OpenFile;
+import org.udckpt.process.model.MappedFile;
+import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.restore.RestoreException.Reason;
 
-/** Which files a restart takes for those of the checkpoint, and what it says of the others. Most of it needs root, who can give files away. */
+/**
+ * Which files a restart takes for those of the checkpoint, and what it says of the others. Most of it needs root, who
+ * can give files away.
+ */
 class VerifiedFilesTest {
     private static final String MAPPED = "r-xp", SHARED = "r--s";
 
@@ -67,14 +70,17 @@ class VerifiedFilesTest {
 
     private JobImage image(String permissions, InotifyWatch... watches) {
         Region region = new Region(1, 4096, 8192, permissions, 0, file.toString(), "rd mr", 0);
-        return identified(new JobImage(List.of(), List.of(), List.of(region), List.of(), List.of(), List.of(), List.of(), null, null, List.of(), List.of(), List.of(watches),
+        return identified(new JobImage(List.of(), List.of(), List.of(region), List.of(), List.of(), List.of(),
+                List.of(), null, null, List.of(), List.of(), List.of(watches),
                 List.of(), List.of(), List.of(), List.of(), List.of()));
     }
 
     private JobImage reading() {
         var stat = org.udckpt.linux.Files.stat(file.toString());
-        OpenFile open = new OpenFile(1, file.toString(), 0, 0, stat.size(), stat.mode(), stat.device(), stat.inode(), stat.modified(), 0);
-        return identified(new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(open), List.of(), List.of(), null, null));
+        OpenFile open = new OpenFile(1, file.toString(), 0, 0, stat.size(), stat.mode(), stat.device(), stat.inode(),
+                stat.modified(), 0);
+        return identified(new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(open), List.of(), List.of(),
+                null, null));
     }
 
     private JobImage identified(JobImage image) {
@@ -93,10 +99,13 @@ class VerifiedFilesTest {
     }
 
     private String refused(Reason reason, JobImage image) {
-        RestoreException refused = assertThrows(RestoreException.class, () -> VerifiedFiles.of(image, true, warnings::add).close());
+        RestoreException refused =
+                assertThrows(RestoreException.class, () -> VerifiedFiles.of(image, true, warnings::add).close());
         assertEquals(reason, refused.reason(), refused.getMessage());
         assertTrue(refused.getMessage().contains(file.toString()), refused.getMessage());
-        assertEquals(refused.getMessage(), assertThrows(RestoreException.class, () -> Restorer.checkPrograms(image, warnings::add)).getMessage(), "a plan finds the same");
+        assertEquals(refused.getMessage(),
+                assertThrows(RestoreException.class, () -> Restorer.checkPrograms(image, warnings::add)).getMessage(),
+                "a plan finds the same");
         return refused.getMessage();
     }
 
@@ -125,14 +134,15 @@ class VerifiedFilesTest {
         Path other = Files.createDirectory(directory.resolve("other"));
         Files.move(file, other.resolve("lib.so"));
         accepted(image.identified(List.of(row(image).at(other.resolve("lib.so").toString()))));
-        contains(refused(Reason.FILE_CHANGED, image), "is not there");
+        contains(refused(Reason.FILE_CHANGED, image), "is missing");
     }
 
     @Test
     void otherContentsOfTheSameSizeAndTimeAreRefused() throws IOException {
         JobImage image = image(MAPPED);
         forge("the code of now!");
-        contains(refused(Reason.FILE_CHANGED, image), "which the job maps", "SHA-256 ", ", then ", "16 bytes of ", "--map-path");
+        contains(refused(Reason.FILE_CHANGED, image), "which the job maps", "SHA-256 ", ", then ", "16 bytes of ",
+                "--map-path");
     }
 
     @Test
@@ -188,8 +198,10 @@ class VerifiedFilesTest {
         FileIdentity wrong = row(image);
         byte[] other = wrong.digest().clone();
         other[0]++;
-        JobImage lying = image.identified(List.of(new FileIdentity(wrong.path(), wrong.use(), wrong.size(), wrong.modifiedNs(), wrong.changedNs(), wrong.bornNs(), wrong.device(), wrong.inode(),
-                wrong.mode(), wrong.uid(), wrong.gid(), wrong.boot(), wrong.writers(), wrong.ownWriters(), wrong.buildId(), other, "")));
+        JobImage lying = image.identified(List.of(new FileIdentity(wrong.path(), wrong.use(), wrong.size(),
+                wrong.modifiedNs(), wrong.changedNs(), wrong.bornNs(), wrong.device(), wrong.inode(),
+                wrong.mode(), wrong.uid(), wrong.gid(), wrong.boot(), wrong.writers(), wrong.ownWriters(),
+                wrong.buildId(), other, "")));
         accepted(lying); // for whose file it is, and when it was changed, is enough
         forge("the code of then");
         refused(Reason.FILE_CHANGED, lying);
@@ -224,11 +236,13 @@ class VerifiedFilesTest {
     void anImageOfAnEarlierVersionGoesBySizeAndTimeAndSaysSo() throws IOException {
         var stat = org.udckpt.linux.Files.stat(file.toString());
         MappedFile then = new MappedFile(1, file.toString(), stat.size(), stat.modified());
-        JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(then), List.of(), List.of(), null, null);
+        JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(then), List.of(), List.of(),
+                null, null);
         accepted(image);
         contains(String.join("\n", warnings), "earlier version", "size and time only");
         Files.setLastModifiedTime(file, FileTime.fromMillis(1_000_000));
-        contains(assertThrows(RestoreException.class, () -> Restorer.checkPrograms(image, warnings::add)).getMessage(), file.toString(), "another one");
+        contains(assertThrows(RestoreException.class, () -> Restorer.checkPrograms(image, warnings::add)).getMessage(),
+                file.toString(), "differs from the file at the checkpoint");
     }
 
     /** The job would see that it was opened. */
@@ -237,7 +251,8 @@ class VerifiedFilesTest {
         JobImage image = image(MAPPED, new InotifyWatch(1, 1, directory.toString(), 0xfff));
         contains(row(image).undigested(), "inotify");
         assertEquals(0, known.readBytes());
-        assertTrue(row(image(MAPPED, new InotifyWatch(1, 1, directory.toString(), 2))).digest() != null, "a watch for writing minds no reader");
+        assertTrue(row(image(MAPPED, new InotifyWatch(1, 1, directory.toString(), 2))).digest() != null,
+                "a watch for writing minds no reader");
     }
 
     @Test
@@ -325,14 +340,47 @@ class VerifiedFilesTest {
     void whatIsInTheImageIsKnownByItsPlace() throws IOException {
         JobFile saved = new JobFile.RegularFile(1, file.toString(), 16, 0644, 0, 0, 0, 0, 0, 0, JobFile.Cut.COPIED);
         JobImage plain = image(MAPPED);
-        JobImage image = identified(plain.elsewhere(plain.processes(), plain.regions(), plain.objects(), plain.watches(), List.of(saved), List.of(), List.of()));
+        JobImage image = identified(plain.elsewhere(plain.processes(), plain.regions(), plain.objects(),
+                plain.watches(), List.of(saved), List.of(), List.of()));
         assertEquals(null, row(image).digest());
         Files.delete(file);
         write(file, "the code that was put back");
         assertDoesNotThrow(() -> VerifiedFiles.of(image, true, warnings::add).close());
         mode(directory, "rwxrwxrwx");
-        assertEquals(Reason.FORBIDDEN, assertThrows(RestoreException.class, () -> VerifiedFiles.of(image, true, warnings::add)).reason());
-        assertDoesNotThrow(() -> Restorer.checkPrograms(image, warnings::add), "before it is put back nobody looks at it");
+        assertEquals(Reason.FORBIDDEN,
+                assertThrows(RestoreException.class, () -> VerifiedFiles.of(image, true, warnings::add)).reason());
+        assertDoesNotThrow(() -> Restorer.checkPrograms(image, warnings::add),
+                "before it is put back nobody looks at it");
+    }
+
+    /** As on another distribution, where each library is another one. */
+    @Test
+    void allThatDifferAreNamedAtOnce() throws IOException {
+        JobImage image = image(MAPPED);
+        List<FileIdentity> rows = new ArrayList<>(List.of(row(image)));
+        for (int i = 1; i < RefusedFiles.NAMED + 4; i++) {
+            rows.add(row(image).at(directory.resolve("lib" + i + ".so").toString()));
+        }
+        forge("the code of now!");
+        String message = refused(Reason.FILE_CHANGED, image.identified(rows));
+        List<String> lines = message.lines().toList();
+        assertEquals(RefusedFiles.NAMED + 3, lines.size(), message);
+        contains(lines.getFirst(), (RefusedFiles.NAMED + 4) + " files");
+        contains(lines.get(1), file.toString(), "SHA-256");
+        contains(lines.get(2), "lib1.so", "is missing");
+        assertEquals("and 4 more", lines.get(RefusedFiles.NAMED + 1));
+        contains(lines.getLast(), "--map-path OLD=NEW", "--map-path /usr=");
+        assertEquals(message.indexOf("OLD=NEW"), message.lastIndexOf("OLD=NEW"),
+                "the way out is said once: " + message);
+    }
+
+    @Test
+    void oneWhoseWritersAreNewMakesItForbidden() throws IOException {
+        JobImage image = image(MAPPED);
+        String gone = directory.resolve("gone.so").toString();
+        mode(directory, "rwxrwxrwx");
+        contains(refused(Reason.FORBIDDEN, image.identified(List.of(row(image).at(gone), row(image)))), gone,
+                "can be exchanged");
     }
 
     @Test
@@ -359,7 +407,9 @@ class VerifiedFilesTest {
         try (VerifiedFiles files = VerifiedFiles.of(reading(), true, warnings::add)) {
             Files.delete(file);
             write(file, "another");
-            contains(assertThrows(RestoreException.class, () -> files.requireSame(file.toString(), org.udckpt.linux.Files.stat(file.toString()))).getMessage(), "was exchanged");
+            contains(assertThrows(RestoreException.class,
+                    () -> files.requireSame(file.toString(), org.udckpt.linux.Files.stat(file.toString())))
+                    .getMessage(), "was replaced during the restart");
         }
     }
 }

@@ -11,7 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.process.model.ProcessState;
 
-/** Orders for trees: whatever processes can have made by fork, setsid, setpgid and exit has one, or is refused by name. */
+/**
+ * Orders for trees: whatever processes can have made by fork, setsid, setpgid and exit has one, or is refused by name.
+ */
 @Timeout(60)
 class TreePlanTest {
     private static final long SEED = Long.getLong("udckpt.seed", System.nanoTime() & 0xffffff);
@@ -138,7 +140,8 @@ class TreePlanTest {
             } catch (TreeRefused none) {
                 refused++;
                 if (refused <= 5) {
-                    System.out.println("seed " + (SEED + i) + ": " + none.pid() + ": " + none.getMessage() + " " + history.members());
+                    System.out.println("seed " + (SEED + i) + ": " + none.pid() + ": " + none.getMessage() + " "
+                            + history.members());
                 }
             }
         }
@@ -157,7 +160,8 @@ class TreePlanTest {
             } catch (TreeRefused none) {
                 refused++;
                 if (refused <= 5) {
-                    System.out.println("seed " + (SEED + i) + ": " + none.pid() + ": " + none.getMessage() + " " + history.members());
+                    System.out.println("seed " + (SEED + i) + ": " + none.pid() + ": " + none.getMessage() + " "
+                            + history.members());
                 }
             }
         }
@@ -166,23 +170,30 @@ class TreePlanTest {
 
     @Test
     void leadersThatChangedTheirGroupsAreRefused() {
-        TreeRefused refused = assertThrows(TreeRefused.class, () -> TreePlan.of(List.of(new TreeMember(ROOT, 0, ROOT, ROOT), new TreeMember(101, ROOT, ROOT, 102),
-                new TreeMember(102, ROOT, ROOT, 101))));
+        TreeRefused refused = assertThrows(TreeRefused.class,
+                () -> TreePlan.of(List.of(new TreeMember(ROOT, 0, ROOT, ROOT), new TreeMember(101, ROOT, ROOT, 102),
+                        new TreeMember(102, ROOT, ROOT, 101))));
         assertEquals(102, refused.pid());
     }
 
     @Test
     void aParentThatIsNotThereIsNamed() {
-        assertTrue(assertThrows(TreeRefused.class, () -> TreePlan.of(List.of(new TreeMember(ROOT, 0, ROOT, ROOT), new TreeMember(101, 99, ROOT, ROOT)))).getMessage()
+        assertTrue(assertThrows(TreeRefused.class,
+                () -> TreePlan.of(List.of(new TreeMember(ROOT, 0, ROOT, ROOT), new TreeMember(101, 99, ROOT, ROOT))))
+                .getMessage()
                 .contains("its parent 99 is not in the job"));
     }
 
     /** Forked by the helper of its session before its parent, and the first process, had sessions of their own. */
     @Test
     void aChildThatStayedIsForkedFirst() throws TreeRefused {
-        List<TreeStep> steps = TreePlan.of(List.of(new TreeMember(ROOT, 0, ROOT, ROOT), new TreeMember(101, ROOT, 101, 101), new TreeMember(102, 101, 102, 102),
+        List<TreeStep> steps = TreePlan.of(List.of(new TreeMember(ROOT, 0, ROOT, ROOT),
+                new TreeMember(101, ROOT, 101, 101), new TreeMember(102, 101, 102, 102),
                 new TreeMember(103, 102, ROOT, ROOT)));
-        assertEquals(List.of(new TreeStep.Root(ROOT), new TreeStep.NewSession(ROOT), new TreeStep.Fork(ROOT, 101, false), new TreeStep.Fork(101, 102, false),
-                new TreeStep.Fork(102, 103, false), new TreeStep.NewSession(102), new TreeStep.NewSession(101)), steps);
+        assertEquals(
+                List.of(new TreeStep.Root(ROOT), new TreeStep.NewSession(ROOT), new TreeStep.Fork(ROOT, 101, false),
+                        new TreeStep.Fork(101, 102, false),
+                        new TreeStep.Fork(102, 103, false), new TreeStep.NewSession(102), new TreeStep.NewSession(101)),
+                steps);
     }
 }

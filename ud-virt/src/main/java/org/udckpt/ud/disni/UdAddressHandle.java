@@ -18,9 +18,16 @@ public final class UdAddressHandle implements AutoCloseable {
         return new UdAddressHandle(UdNative.createAh(open(pd), port, lid, serviceLevel, null, 0, 0));
     }
 
-    /** A port by its GID, with a Global Routing Header. @param gid 16 bytes; @param gidIndex of the source, in the local port's table */
-    public static UdAddressHandle global(IbvPd pd, int port, int lid, int serviceLevel, byte[] gid, int gidIndex, int hopLimit) throws IOException {
-        return new UdAddressHandle(UdNative.createAh(open(pd), port, lid, serviceLevel, gid.clone(), gidIndex, hopLimit));
+    /**
+     * A port by its GID, with a Global Routing Header.
+     *
+     * @param gid 16 bytes;
+     * @param gidIndex of the source, in the local port's table
+     */
+    public static UdAddressHandle global(IbvPd pd, int port, int lid, int serviceLevel, byte[] gid, int gidIndex,
+            int hopLimit) throws IOException {
+        return new UdAddressHandle(
+                UdNative.createAh(open(pd), port, lid, serviceLevel, gid.clone(), gidIndex, hopLimit));
     }
 
     private static long open(IbvPd pd) throws IOException {

@@ -2,7 +2,7 @@ package org.udckpt.ud.disni;
 
 import java.io.IOException;
 
-/** The verbs that DiSNI's dispatcher lacks (native/src/main/c/disni_ud.c). Ids are addresses of verbs objects. */
+/** The verbs that DiSNI's dispatcher lacks (native/src/main/c/disni/disni_ud.c). Ids are addresses of verbs objects. */
 @SuppressWarnings("restricted") // DiSNI's library is loaded by its name, as DiSNI itself does
 final class UdNative {
     static {
@@ -25,7 +25,8 @@ final class UdNative {
 
     static native byte[] gid(long context, int port, int index) throws IOException;
 
-    static native long createQp(long pd, long sendCq, long receiveCq, int sendRequests, int receiveRequests, int elements, int inlineBytes)
+    static native long createQp(long pd, long sendCq, long receiveCq, int sendRequests, int receiveRequests,
+            int elements, int inlineBytes)
             throws IOException;
 
     /** From RESET to RTS. */
@@ -36,7 +37,8 @@ final class UdNative {
     static native void destroyQp(long qp) throws IOException;
 
     /** @param gid 16 bytes, or null for a local destination */
-    static native long createAh(long pd, int port, int lid, int serviceLevel, byte[] gid, int gidIndex, int hopLimit) throws IOException;
+    static native long createAh(long pd, int port, int lid, int serviceLevel, byte[] gid, int gidIndex, int hopLimit)
+            throws IOException;
 
     static native void destroyAh(long ah) throws IOException;
 }

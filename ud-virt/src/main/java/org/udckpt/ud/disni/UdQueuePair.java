@@ -24,16 +24,23 @@ public final class UdQueuePair extends NatIbvQP implements AutoCloseable {
      * @param elements scatter/gather elements of each
      * @param inlineBytes payload of an inline send
      */
-    public static UdQueuePair create(IbvPd pd, IbvCQ sendCq, IbvCQ receiveCq, int sendRequests, int receiveRequests, int elements, int inlineBytes)
+    public static UdQueuePair create(IbvPd pd, IbvCQ sendCq, IbvCQ receiveCq, int sendRequests, int receiveRequests,
+            int elements, int inlineBytes)
             throws IOException {
         if (!pd.isOpen() || !sendCq.isOpen() || !receiveCq.isOpen()) {
             throw new IOException("ibv_create_qp: the PD or a CQ is closed");
         }
-        return new UdQueuePair(UdNative.createQp(((NatIbvPd) pd).getObjId(), ((NatIbvCQ) sendCq).getObjId(), ((NatIbvCQ) receiveCq).getObjId(),
+        return new UdQueuePair(UdNative.createQp(((NatIbvPd) pd).getObjId(), ((NatIbvCQ) sendCq).getObjId(),
+                ((NatIbvCQ) receiveCq).getObjId(),
                 sendRequests, receiveRequests, elements, inlineBytes));
     }
 
-    /** Takes the queue pair from RESET to RTS. @param qkey that datagrams to it must carry; @param psn of the first datagram, 24 bits */
+    /**
+     * Takes the queue pair from RESET to RTS.
+     *
+     * @param qkey that datagrams to it must carry;
+     * @param psn of the first datagram, 24 bits
+     */
     public UdQueuePair ready(int port, int pkeyIndex, int qkey, int psn) throws IOException {
         UdNative.ready(id(), port, pkeyIndex, qkey, psn);
         return this;

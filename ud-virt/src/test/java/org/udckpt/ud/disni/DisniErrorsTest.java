@@ -22,7 +22,8 @@ class DisniErrorsTest {
     @Test
     void missingDeviceIsNamed() {
         IOException none = assertThrows(IOException.class, () -> UdContext.open("no_such_device_0"));
-        assertTrue(none.getMessage().contains("no_such_device_0") && none.getMessage().contains("No such device"), none.getMessage());
+        assertTrue(none.getMessage().contains("no_such_device_0") && none.getMessage().contains("No such device"),
+                none.getMessage());
     }
 
     @Test
@@ -36,7 +37,9 @@ class DisniErrorsTest {
     @Test
     void modifyQpSaysThatItsAttributesAreMissing() throws IOException {
         NatIbvQP qp = new NatIbvQP(1, null);
-        IOException refused = assertThrows(IOException.class, () -> ((RdmaVerbsNat) RdmaVerbs.open()).modifyQP(qp, null));
-        assertTrue(refused.getMessage().contains("ibv_modify_qp") && refused.getMessage().contains("UdQueuePair"), refused.getMessage());
+        IOException refused =
+                assertThrows(IOException.class, () -> ((RdmaVerbsNat) RdmaVerbs.open()).modifyQP(qp, null));
+        assertTrue(refused.getMessage().contains("ibv_modify_qp") && refused.getMessage().contains("UdQueuePair"),
+                refused.getMessage());
     }
 }

@@ -2,6 +2,7 @@ package org.udckpt.process.restore.lazy;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.udckpt.linux.LinuxConstants.POLLIN;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,17 +16,18 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.linux.TransferBuffer;
 
 /**
- * Hears what the processes wait for and do to their memory: one thread for the events, which must never wait for a page, and a few that
- * fetch pages. It also lets go of the spaces in which nothing is missing any more.
+ * Hears what the processes wait for and do to their memory: one thread for the events, which must never wait for a
+ * page, and a few that fetch pages. It also lets go of the spaces in which nothing is missing any more.
  */
 final class FaultServer {
-    private static final int POLL = 7, POLLIN = 1, POLL_BYTES = 8, READERS = 4;
+    private static final int POLL_BYTES = 8, READERS = 4;
     private static final long TIMEOUT_MS = 10; // until a space that is filled is noticed
 
     private final LazyMemory memory;
     private final Keeper keeper;
     private final Thread listener = Thread.ofPlatform().daemon().name("udckpt-lazy-events").unstarted(this::run);
-    private final ExecutorService readers = Executors.newFixedThreadPool(READERS, Thread.ofPlatform().daemon().name("udckpt-lazy-fault-", 0).factory());
+    private final ExecutorService readers =
+            Executors.newFixedThreadPool(READERS, Thread.ofPlatform().daemon().name("udckpt-lazy-fault-", 0).factory());
     private volatile boolean stopped;
 
     FaultServer(LazyMemory memory, Keeper keeper) {
@@ -77,7 +79,7 @@ final class FaultServer {
                 list.set(JAVA_INT, (long) POLL_BYTES * i, spaces.get(i).context.fd());
                 list.set(JAVA_SHORT, (long) POLL_BYTES * i + 4, (short) POLLIN);
             }
-            long n = Syscall.call(POLL, list.address(), spaces.size(), TIMEOUT_MS);
+            long n = Syscall.call(Syscall.POLL, list.address(), spaces.size(), TIMEOUT_MS);
             if (n != -LinuxError.EINTR) {
                 LinuxError.check(n, "poll userfaultfds");
             }

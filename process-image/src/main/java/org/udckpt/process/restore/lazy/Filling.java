@@ -14,8 +14,8 @@ public sealed interface Filling extends AutoCloseable permits LazyMemory, Fillin
     long missing();
 
     /**
-     * Ends when all is in, or with what went wrong: an image that cannot be read is an UncheckedIOException. Then the job must be ended: its
-     * threads wait for ever.
+     * Ends when all is in, or with what went wrong: an image that cannot be read is an UncheckedIOException. Then the
+     * job must be ended: its threads wait for ever.
      */
     CompletableFuture<Void> filled();
 

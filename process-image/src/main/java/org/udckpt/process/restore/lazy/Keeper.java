@@ -8,9 +8,10 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.SocketMessage;
 
 /**
- * The agent's end of the shepherd's {@code lazy} socket (docs/reference/control-protocol.md). The shepherd holds every context too, and ends the
- * job when this end is closed before all are released: the kernel would fill what is missing with zeros. It also reads the
- * events, since the reader of a fork's gets the child's context. Any thread; one request at a time.
+ * The agent's end of the shepherd's {@code lazy} socket (docs/reference/control-protocol.md). The shepherd holds every
+ * context too, and ends the job when this end is closed before all are released: the kernel would fill what is missing
+ * with zeros. It also reads the events, since the reader of a fork's gets the child's context. Any thread; one request
+ * at a time.
  */
 final class Keeper implements AutoCloseable {
     private static final int HOLD = 1, READ = 2, RELEASE = 3, ABANDON = 4;

@@ -52,7 +52,8 @@ public final class LazyMemory implements Filling {
             space = first.get(hostPid);
         }
         Missing.Part part;
-        for (long at = start; space != null && (part = space.missing.next(at)) != null && part.start() < end; at = part.end()) {
+        for (long at = start; space != null && (part = space.missing.next(at)) != null && part.start() < end;
+                at = part.end()) {
             space.fill(part, TransferBuffer.own());
         }
     }
@@ -76,7 +77,9 @@ public final class LazyMemory implements Filling {
         return List.copyOf(roots.isEmpty() ? children : roots);
     }
 
-    /** All of them, but for those that this call lets go of, since all is in. Only the thread of the events may call it. */
+    /**
+     * All of them, but for those that this call lets go of, since all is in. Only the thread of the events may call it.
+     */
     List<LazySpace> unfinished() {
         List<LazySpace> ended = new ArrayList<>();
         List<LazySpace> left;
@@ -107,7 +110,8 @@ public final class LazyMemory implements Filling {
 
     @Override
     public synchronized long missing() {
-        return roots.stream().mapToLong(space -> space.missing.bytes()).sum() + children.stream().mapToLong(space -> space.missing.bytes()).sum();
+        return roots.stream().mapToLong(space -> space.missing.bytes()).sum()
+                + children.stream().mapToLong(space -> space.missing.bytes()).sum();
     }
 
     @Override
@@ -126,7 +130,8 @@ public final class LazyMemory implements Filling {
         faults.stopListening();
         boolean missed = !filled.isDone() || filled.isCompletedExceptionally();
         if (missed) {
-            // Before anybody is waited for: while an event of a living process is unread no page goes in, and its filling would not end.
+            // Before anybody is waited for: while an event of a living process is unread no page goes in, and its
+            // filling would not end.
             keeper.abandon();
             spacesLeft().forEach(LazySpace::giveUp);
         }

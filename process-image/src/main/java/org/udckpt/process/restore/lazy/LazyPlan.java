@@ -24,12 +24,15 @@ public record LazyPlan(List<Region> regions) {
      * @param least a mapping waits when it has so many bytes of them
      */
     public static LazyPlan of(List<Region> regions, long[] extents, long least) {
-        return new LazyPlan(regions.stream().filter(region -> canWait(region) && contents(region, extents) >= least).toList());
+        return new LazyPlan(
+                regions.stream().filter(region -> canWait(region) && contents(region, extents) >= least).toList());
     }
 
     private static boolean canWait(Region region) {
-        boolean anonymous = region.path().isEmpty() || region.path().equals("[heap]") || region.path().startsWith("[anon:");
-        return anonymous && !region.shared() && region.backing() == 0 && Arrays.stream(region.vmFlags().split(" ")).noneMatch(BEFORE::contains);
+        boolean anonymous =
+                region.path().isEmpty() || region.path().equals("[heap]") || region.path().startsWith("[anon:");
+        return anonymous && !region.shared() && region.backing() == 0
+                && Arrays.stream(region.vmFlags().split(" ")).noneMatch(BEFORE::contains);
     }
 
     private static long contents(Region region, long[] extents) {
@@ -54,20 +57,24 @@ public record LazyPlan(List<Region> regions) {
         Missing missing = new Missing();
         for (Region region : regions) {
             for (int i = 0; i < pieces.length; i += 2) {
-                missing.add(new Missing.Part(Math.max(pieces[i], region.start()), Math.min(pieces[i + 1], region.end()), 0, pieces[i]));
+                missing.add(new Missing.Part(Math.max(pieces[i], region.start()), Math.min(pieces[i + 1], region.end()),
+                        0, pieces[i]));
             }
         }
         return missing;
     }
 
-    /** Addresses that each thread uses as soon as it runs, or that the kernel keeps for it: {start, end} pairs of pages. */
+    /**
+     * Addresses that each thread uses as soon as it runs, or that the kernel keeps for it: {start, end} pairs of pages.
+     */
     public static List<long[]> atOnce(List<ThreadState> threads) {
         List<long[]> ranges = new ArrayList<>();
         for (ThreadState thread : threads) {
             Registers registers = Registers.of(thread.registers());
             long stack = registers.get(Registers.RSP);
             ranges.add(pages(stack - RED_ZONE, STACK_TOP));
-            for (long address : new long[] {registers.get(Registers.FS_BASE), thread.rseqAddress(), thread.robustList(), thread.clearChildTid()}) {
+            for (long address : new long[]{registers.get(Registers.FS_BASE), thread.rseqAddress(), thread.robustList(),
+                    thread.clearChildTid()}) {
                 ranges.add(pages(address, 1));
             }
         }
@@ -75,6 +82,6 @@ public record LazyPlan(List<Region> regions) {
     }
 
     private static long[] pages(long address, long bytes) {
-        return new long[] {address & -PAGE, address + bytes + PAGE - 1 & -PAGE};
+        return new long[]{address & -PAGE, address + bytes + PAGE - 1 & -PAGE};
     }
 }

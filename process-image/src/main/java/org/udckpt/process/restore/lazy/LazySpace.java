@@ -10,11 +10,11 @@ import org.udckpt.linux.MappingFlags;
 import org.udckpt.process.model.MemorySource;
 
 /**
- * One address space with missing pages. What the job does to it is told before it takes effect or while the thread that did it
- * waits, and that thread goes on as soon as the event is read. So events are read and taken into account under the write
- * lock, and pages are put in under the read lock, after another look at what is missing: no page can come in between the two,
- * when the event is read and {@link #missing} does not know it yet. From the event's beginning until it is read, the kernel
- * lets no page in either (EAGAIN, ioctl_userfaultfd(2)).
+ * One address space with missing pages. What the job does to it is told before it takes effect or while the thread that
+ * did it waits, and that thread goes on as soon as the event is read. So events are read and taken into account under
+ * the write lock, and pages are put in under the read lock, after another look at what is missing: no page can come in
+ * between the two, when the event is read and {@link #missing} does not know it yet. From the event's beginning until
+ * it is read, the kernel lets no page in either (EAGAIN, ioctl_userfaultfd(2)).
  */
 final class LazySpace {
     private static final long PAGE = 4096;
@@ -27,7 +27,10 @@ final class LazySpace {
     private final int hostPid;
     private final MemorySource source;
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
-    /** What mremap(2) left behind; its own event of the unmapping says nothing new, and may come after others have moved there. */
+    /**
+     * What mremap(2) left behind; its own event of the unmapping says nothing new, and may come after others have moved
+     * there.
+     */
     private final List<UserfaultEvent.Unmap> leftBehind = new ArrayList<>();
     private volatile boolean gone;
 
@@ -56,7 +59,10 @@ final class LazySpace {
         }
     }
 
-    /** The faults, for which somebody has to {@link #serve}, and the children. Everything else is taken into account here. */
+    /**
+     * The faults, for which somebody has to {@link #serve}, and the children. Everything else is taken into account
+     * here.
+     */
     List<UserfaultEvent> events(Keeper keeper, List<LazySpace> children) {
         lock.writeLock().lock();
         try {
@@ -64,7 +70,8 @@ final class LazySpace {
             for (UserfaultEvent event : keeper.read(key)) {
                 switch (event) {
                     case UserfaultEvent.Fault fault -> faults.add(fault);
-                    case UserfaultEvent.Fork fork -> children.add(new LazySpace(fork.child(), fork.key(), 0, missingInChild(), source));
+                    case UserfaultEvent.Fork fork -> children
+                            .add(new LazySpace(fork.child(), fork.key(), 0, missingInChild(), source));
                     case UserfaultEvent.Remap remap -> {
                         missing.move(remap.from(), remap.to(), remap.length());
                         leftBehind.add(new UserfaultEvent.Unmap(remap.from(), remap.from() + remap.length()));
@@ -83,12 +90,16 @@ final class LazySpace {
         }
     }
 
-    /** Its parent's thread waits in fork(2): what of its memory is wiped in children (MADV_WIPEONFORK) is zero there, also where it is missing. */
+    /**
+     * Its parent's thread waits in fork(2): what of its memory is wiped in children (MADV_WIPEONFORK) is zero there,
+     * also where it is missing.
+     */
     private Missing missingInChild() {
         Missing child = missing.copy();
         if (hostPid != 0) {
             try {
-                MappingFlags.of(hostPid).stream().filter(mapping -> mapping.has(MappingFlags.WIPED)).forEach(mapping -> child.remove(mapping.start(), mapping.end()));
+                MappingFlags.of(hostPid).stream().filter(mapping -> mapping.has(MappingFlags.WIPED))
+                        .forEach(mapping -> child.remove(mapping.start(), mapping.end()));
             } catch (LinuxError ended) {
                 if (ended.errno() != LinuxError.ESRCH && ended.errno() != LinuxError.ENOENT) {
                     throw ended;
@@ -123,7 +134,8 @@ final class LazySpace {
         MemorySegment bytes = buffer.asSlice(0, part.bytes());
         source.read(part.offset(), bytes);
         for (long done = 0; done < part.bytes() && !gone;) {
-            long n = put(new Missing.Part(part.start() + done, part.end(), part.bias(), part.origin()), bytes.address() + done);
+            long n = put(new Missing.Part(part.start() + done, part.end(), part.bias(), part.origin()),
+                    bytes.address() + done);
             if (n == 0) {
                 LockSupport.parkNanos(AGAIN_NS); // an event waits to be read
             }
@@ -141,7 +153,8 @@ final class LazySpace {
             }
             long result = context.copy(part.start(), bytes, still);
             for (long tried = still; result == -LinuxError.ENOENT && tried > PAGE;) {
-                tried = Math.max(PAGE, tried / 2 & -PAGE); // not one mapping any more; what is left of it is found by halves
+                // not one mapping any more; what is left of it is found by halves
+                tried = Math.max(PAGE, tried / 2 & -PAGE);
                 result = context.copy(part.start(), bytes, tried);
             }
             return reached(part.start(), result);
@@ -165,7 +178,10 @@ final class LazySpace {
         return bytes;
     }
 
-    /** False: to be tried again. Takes in the pages behind too, that are as empty: a job that fills fresh memory waits for few of them. */
+    /**
+     * False: to be tried again. Takes in the pages behind too, that are as empty: a job that fills fresh memory waits
+     * for few of them.
+     */
     private boolean zero(long page) {
         lock.readLock().lock();
         try {

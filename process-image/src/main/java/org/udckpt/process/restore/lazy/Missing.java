@@ -5,8 +5,8 @@ import java.util.TreeMap;
 import org.udckpt.linux.TransferBuffer;
 
 /**
- * Which pages of an address space have contents in the image that are not in memory yet. What is missing there and not in here
- * reads as zeros. Addresses and offsets are page-aligned; ends are exclusive. Any thread.
+ * Which pages of an address space have contents in the image that are not in memory yet. What is missing there and not
+ * in here reads as zeros. Addresses and offsets are page-aligned; ends are exclusive. Any thread.
  */
 final class Missing {
     /** The most that is read at once; the image's own pieces are of this size, and are checked as a whole. */
@@ -90,7 +90,8 @@ final class Missing {
     synchronized long still(Part wanted) {
         Map.Entry<Long, Part> floor = parts.floorEntry(wanted.start);
         Part now = floor == null ? null : floor.getValue();
-        return now == null || now.end <= wanted.start || now.bias != wanted.bias ? 0 : Math.min(now.end, wanted.end) - wanted.start;
+        return now == null || now.end <= wanted.start || now.bias != wanted.bias ? 0
+                : Math.min(now.end, wanted.end) - wanted.start;
     }
 
     /** It is filled, or thrown away, or unmapped. */
@@ -110,7 +111,8 @@ final class Missing {
     /** mremap(2): what was at {@code from} is at {@code to} now, and what was there is gone. */
     synchronized void move(long from, long to, long length) {
         Missing moved = new Missing();
-        for (Part part : parts.subMap(parts.floorKey(from) == null ? from : parts.floorKey(from), from + length).values()) {
+        for (Part part : parts.subMap(parts.floorKey(from) == null ? from : parts.floorKey(from), from + length)
+                .values()) {
             Part cut = part.cut(from, from + length);
             moved.add(new Part(cut.start - from + to, cut.end - from + to, cut.bias + from - to, cut.origin));
         }

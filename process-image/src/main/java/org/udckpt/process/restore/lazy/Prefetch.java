@@ -7,12 +7,16 @@ import java.util.Map;
 import org.udckpt.linux.TransferBuffer;
 
 /**
- * Fetches what nobody has asked for yet: run after run of each process in turn, which is about the order in which the image was written, so
- * that the disk is read from front to back. Children come when nothing else is left: most have ended by then.
+ * Fetches what nobody has asked for yet: run after run of each process in turn, which is about the order in which the
+ * image was written, so that the disk is read from front to back. Children come when nothing else is left: most have
+ * ended by then.
  */
 final class Prefetch {
     private static final long RUN = 16 << 20; // and the rest of the piece of the image in which it ends
-    /** More than work: most of them wait for the disk, which needs that many requests to be as fast as it can (bench/restart: 4 leave a third of it). */
+    /**
+     * More than work: most of them wait for the disk, which needs that many requests to be as fast as it can
+     * (bench/restart: 4 leave a third of it).
+     */
     private static final int THREADS = Math.max(12, Runtime.getRuntime().availableProcessors());
     private static final long REST_MS = 1;
 
@@ -80,7 +84,8 @@ final class Prefetch {
         try {
             Missing.Part part;
             long at = run.start();
-            while (!stopped && !run.space().done() && (part = run.space().missing.next(at)) != null && part.start() < run.end()) {
+            while (!stopped && !run.space().done() && (part = run.space().missing.next(at)) != null
+                    && part.start() < run.end()) {
                 run.space().fill(part, TransferBuffer.own());
                 at = part.end();
             }

@@ -8,7 +8,6 @@ import org.udckpt.linux.Syscall;
 /** Whether this process may fill the memory of a job while the job runs. */
 public final class Support {
     private static final String DEVICE = "/dev/userfaultfd";
-    private static final int GETEUID = 107;
 
     private Support() {}
 
@@ -20,14 +19,16 @@ public final class Support {
         }
         try (Userfault own = new Userfault((int) made)) {
             long agreed = own.agree();
-            return agreed == 0 ? null : agreed == -LinuxError.EPERM ? "a fork(2) of the job could not be followed without CAP_SYS_PTRACE"
-                    : "this kernel's userfaultfd(2) does not tell of all that a job does to its memory: " + LinuxError.name((int) -agreed);
+            return agreed == 0 ? null
+                    : agreed == -LinuxError.EPERM ? "a fork(2) of the job could not be followed without CAP_SYS_PTRACE"
+                            : "this kernel's userfaultfd(2) does not tell of all that a job does to its memory: "
+                                    + LinuxError.name((int) -agreed);
         }
     }
 
     private static long open() {
         long device = Syscall.call(Syscall.OPEN, Scratch.string(DEVICE), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
-        if (device < 0 && Syscall.call(GETEUID) != 0) {
+        if (device < 0 && Syscall.call(Syscall.GETEUID) != 0) {
             return device; // in the user namespace of its restored processes, only the device may be used
         }
         if (device < 0) {

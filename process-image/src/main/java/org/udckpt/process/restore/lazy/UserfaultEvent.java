@@ -36,7 +36,8 @@ sealed interface UserfaultEvent {
                 case 0x14 -> new Remap(all.getLong(at + 8), all.getLong(at + 16), all.getLong(at + 24));
                 case 0x15 -> new Remove(all.getLong(at + 8), all.getLong(at + 16));
                 case 0x16 -> new Unmap(all.getLong(at + 8), all.getLong(at + 16));
-                default -> throw new IllegalStateException("userfaultfd(2) tells of event 0x" + Integer.toHexString(kind) + ", for which it was not asked");
+                default -> throw new IllegalStateException("userfaultfd(2) tells of event 0x"
+                        + Integer.toHexString(kind) + ", for which it was not asked");
             });
         }
         return events;

@@ -28,9 +28,9 @@ class LazyPlanTest {
                 region(16, "rw-s", "/dev/shm/x", PLAIN, 7),
                 region(18, "rw-p", "/anon_hugepage", PLAIN + " ht", 0),
                 region(20, "r-xp", "[vdso]", "", 0));
-        LazyPlan plan = LazyPlan.of(regions, new long[] {0, 30 * MIB}, MIB);
+        LazyPlan plan = LazyPlan.of(regions, new long[]{0, 30 * MIB}, MIB);
         assertEquals(List.of(0L, 2 * MIB, 4 * MIB, 6 * MIB), plan.regions().stream().map(Region::start).toList());
-        assertEquals(8 * MIB, plan.bytes(new long[] {0, 30 * MIB}));
+        assertEquals(8 * MIB, plan.bytes(new long[]{0, 30 * MIB}));
     }
 
     @Test

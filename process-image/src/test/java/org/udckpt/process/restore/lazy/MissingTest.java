@@ -20,7 +20,7 @@ class MissingTest {
         Missing missing = new Missing();
         long[] table = new long[PAGES];
         Arrays.fill(table, -1);
-        for (int at = random.nextInt(20); at < PAGES; ) {
+        for (int at = random.nextInt(20); at < PAGES;) {
             int end = Math.min(PAGES, at + 1 + random.nextInt(600));
             missing.add(new Missing.Part(at * PAGE, end * PAGE, 0, at * PAGE));
             for (int page = at; page < end; page++) {
@@ -106,6 +106,7 @@ class MissingTest {
         missing.move(0, 100 * PAGE, 5 * PAGE);
         assertEquals(0, missing.still(read));
         missing.move(100 * PAGE, 2 * PAGE, 5 * PAGE);
-        assertEquals(0, missing.still(new Missing.Part(2 * PAGE, 5 * PAGE, 0, 0)), "other contents at the same address");
+        assertEquals(0, missing.still(new Missing.Part(2 * PAGE, 5 * PAGE, 0, 0)),
+                "other contents at the same address");
     }
 }

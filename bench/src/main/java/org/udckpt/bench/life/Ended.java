@@ -1,6 +1,0 @@
-package org.udckpt.bench.life;
-
-/** The application came to its end before something was to be done to it: the run says nothing, and is made again with less patience. */
-public final class Ended extends Exception {
-    private static final long serialVersionUID = 1;
-}

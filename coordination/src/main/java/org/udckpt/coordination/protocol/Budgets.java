@@ -1,0 +1,28 @@
+package org.udckpt.coordination.protocol;
+
+import java.time.Duration;
+
+/** How long each phase may take at most, in nanoseconds: a phase that takes longer has failed. */
+public record Budgets(long suspend, long drain, long snapshot, long resume, long write, long settle, long exchange,
+        long start) {
+    /** Generous: leases find those who died, so that only what hangs and lives is ended by these. */
+    public static final Budgets USUAL = new Budgets(seconds(30), seconds(60), seconds(60), seconds(30),
+            seconds(6 * 3600), seconds(120), seconds(120), seconds(3600));
+
+    long of(Op op) {
+        return switch (op) {
+            case SUSPEND -> suspend;
+            case DRAIN -> drain;
+            case SNAPSHOT -> snapshot;
+            case RESUME -> resume;
+            case WRITE -> write;
+            case COMMIT, ABORT, END -> settle;
+            case EXCHANGE, CONNECT, OPEN -> exchange;
+            case FILES, START -> start;
+        };
+    }
+
+    private static long seconds(int seconds) {
+        return Duration.ofSeconds(seconds).toNanos();
+    }
+}

@@ -1,0 +1,2 @@
+/** {@code udckpt check}: whether this machine can run, checkpoint and restart jobs. */
+package org.udckpt.inspect.check;

@@ -1,0 +1,84 @@
+package org.udckpt.inspect.view;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.udckpt.address.Endpoint;
+import org.udckpt.image.write.PhaseTime;
+import org.udckpt.process.model.FileIdentity;
+import org.udckpt.process.model.JobFile;
+import org.udckpt.store.CallRow;
+import org.udckpt.store.OpenImage;
+import org.udckpt.store.OpenNode;
+import org.udckpt.store.ProcessChoice;
+import org.udckpt.store.StateTables;
+import org.udckpt.store.StopTimesRow;
+
+/**
+ * What is in a checkpoint, arranged by node and process.
+ *
+ * @param nodes by index
+ * @param phases of the checkpoint, as the whole job went through them
+ * @param calls of the coordinator, in order; none where one process was all agents, or the image does not say
+ * @param lifeStops how long the ranks stood still in this incarnation of the job; null where the image does not say
+ * @param writes all together first, then each stripe
+ */
+public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTime> phases, List<CallRow> calls,
+        StopTimesRow lifeStops, List<WriteTimes> writes) {
+    public static CheckpointView of(OpenImage image) throws IOException {
+        List<NodeView> nodes = new ArrayList<>();
+        for (OpenNode node : image.nodes()) {
+            nodes.add(NodeView.of(node, image.reader().node(node.index())));
+        }
+        return new CheckpointView(image, List.copyOf(nodes), image.reader().jobTable(NodeView.PHASES, PhaseTime.class),
+                StateTables.readCalls(image.reader()),
+                StateTables.readStopTimes(image.reader()).orElse(null), WriteTimes.read(image.reader()));
+    }
+
+    /** Where a rank is. */
+    public NodeView nodeOf(int rank) {
+        return view(image.nodeOf(rank));
+    }
+
+    private NodeView view(OpenNode node) {
+        return nodes.stream().filter(view -> view.node() == node).findFirst().orElseThrow();
+    }
+
+    public ProcessView view(ProcessChoice.Chosen chosen) {
+        return view(chosen.node()).view(chosen.state());
+    }
+
+    /** Of all nodes. */
+    public List<RegionView> regions() {
+        return nodes.stream().flatMap(node -> node.regions().stream()).toList();
+    }
+
+    /** Of all nodes: how many kernel objects there are of each kind. */
+    public Map<String, Integer> objectKinds() {
+        Map<String, Integer> kinds = new TreeMap<>();
+        nodes.forEach(node -> node.objects().kinds().forEach((kind, count) -> kinds.merge(kind, count, Integer::sum)));
+        return kinds;
+    }
+
+    /** The node whose own part of a call took longest; empty: the lead's did. */
+    public Optional<OpenNode> slowest(CallRow call) {
+        return image.nodes().stream().filter(node -> node.index() == call.slowest()).findFirst();
+    }
+
+    /** Of all nodes, by node. */
+    public List<JobFile> files() {
+        return image.nodes().stream().flatMap(node -> node.image().files().stream()).toList();
+    }
+
+    /** What files are known by of which it has no content, of all nodes. */
+    public List<FileIdentity> identities() {
+        return image.nodes().stream().flatMap(node -> node.image().identities().stream()).toList();
+    }
+
+    public List<Endpoint> endpoints(int rank) {
+        return image.endpoints().stream().filter(endpoint -> endpoint.rank() == rank).toList();
+    }
+}

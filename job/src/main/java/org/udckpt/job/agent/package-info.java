@@ -1,4 +1,0 @@
-/**
- * One host's part of a job: its ranks, their shepherd, their signals and streams, and everything that ends with them.
- */
-package org.udckpt.job.agent;

@@ -1,5 +1,0 @@
-/**
- * In which checkpoint of a run something is true for the first time, and at which statement it became so
- * (docs/user/debugging.md).
- */
-package org.udckpt.job.bisect;

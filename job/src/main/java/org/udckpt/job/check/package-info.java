@@ -1,2 +1,0 @@
-/** {@code udckpt check}: whether this machine can run, checkpoint and restart jobs. */
-package org.udckpt.job.check;

@@ -1,2 +1,0 @@
-/** The command line: one class for each verb, their options, and what they print. */
-package org.udckpt.job.cli;

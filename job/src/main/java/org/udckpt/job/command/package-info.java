@@ -1,2 +1,0 @@
-/** Commands to a running job over the agent's socket: client and server. */
-package org.udckpt.job.command;

@@ -1,2 +1,0 @@
-/** Settings, their origins (files, environment, flags) and their checks. */
-package org.udckpt.job.config;

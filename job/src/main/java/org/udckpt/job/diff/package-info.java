@@ -1,2 +1,0 @@
-/** What differs between two checkpoints. No printing here: {@link ImageDiff} is the answer. */
-package org.udckpt.job.diff;

@@ -1,4 +1,0 @@
-/**
- * How ranks are started: hosts and their ranks, the environment and working directory, the shepherd that starts them.
- */
-package org.udckpt.job.launch;

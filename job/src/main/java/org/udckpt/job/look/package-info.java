@@ -1,2 +1,0 @@
-/** The words in which {@code inspect} and {@code diff} speak of what is in a checkpoint. */
-package org.udckpt.job.look;

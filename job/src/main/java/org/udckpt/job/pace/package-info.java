@@ -1,2 +1,0 @@
-/** When checkpoints are due: intervals from their cost and the mean time between failures. */
-package org.udckpt.job.pace;

@@ -1,2 +1,0 @@
-/** Entry of the {@code udckpt} command. */
-package org.udckpt.job;

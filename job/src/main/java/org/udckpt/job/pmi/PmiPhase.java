@@ -1,8 +1,0 @@
-package org.udckpt.job.pmi;
-
-/** A rank's PMI life. A program that is not MPI stays in SILENT. */
-public enum PmiPhase {
-    SILENT,
-    INITIALISED,
-    FINALISED
-}

@@ -1,2 +1,0 @@
-/** Messages, errors with their exit codes, and how numbers are shown. */
-package org.udckpt.job.report;

@@ -1,2 +1,0 @@
-/** The runtime directory of a running job: sockets, shared memory, and the file that says who runs it. */
-package org.udckpt.job.runtime;

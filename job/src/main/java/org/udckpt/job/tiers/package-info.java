@@ -1,2 +1,0 @@
-/** Copies of checkpoints from a fast tier to a slow one, and which checkpoints stay in each. */
-package org.udckpt.job.tiers;

@@ -1,8 +1,0 @@
-/**
- * The tree of a job's nodes: collective calls down and up, leases, requests that are answered on the way
- * (docs/internals/coordination.md). Pure state machines, without threads, clocks or input and output: {@link
- * org.udckpt.job.tree.Member} is told what happened ({@code onMessage(from, bytes, now)}, {@code onTimer(now)}, {@code
- * onLocal(...)}), sends by {@link org.udckpt.job.tree.Links}, and says when it wants to be woken. One thread at a
- * time. Knows nothing of what the calls are for.
- */
-package org.udckpt.job.tree;

@@ -1,0 +1,35 @@
+package org.udckpt.lifecycle.checkpoint;
+
+import java.util.function.Consumer;
+import org.udckpt.agent.command.CommandServer.Progress;
+
+/** Takes a job's checkpoints, one at a time. */
+public interface Checkpoints {
+    /**
+     * Takes a checkpoint.
+     *
+     * @param wait until it is durable; else until the job runs again
+     * @return its id
+     * @throws org.udckpt.support.report.Failure 75 when one is under way already
+     */
+    String take(Progress progress, boolean wait);
+
+    /**
+     * Takes a checkpoint after which the job does nothing any more: its ranks stand still from the copy on until it is
+     * durable, and then end where they stand, so that a restart does nothing a second time. When it throws they go on.
+     *
+     * @param end is told that it is durable, a moment before the ranks are killed: their end is wanted
+     * @return its id
+     * @throws org.udckpt.support.report.Failure 75 when one is under way already
+     */
+    String takeLast(Progress progress, Runnable end);
+
+    /** Whether a checkpoint is under way, from its first moment to its last. */
+    boolean busy();
+
+    /** Whether all of the job is there to be saved: it has not ended, and is not being ended. */
+    boolean possible();
+
+    /** Hears of each checkpoint that is complete, before another one can begin. */
+    void onTaken(Consumer<Taken> consumer);
+}

@@ -1,0 +1,43 @@
+package org.udckpt.lifecycle.checkpoint;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** Does something again and again until it is closed; it is not under way any more then. */
+public final class PeriodicTask implements AutoCloseable {
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final Thread thread;
+
+    private PeriodicTask(long periodMs, Runnable task) {
+        thread = Thread.ofPlatform().daemon().name("ticker").start(() -> {
+            try {
+                while (!ended.await(periodMs, TimeUnit.MILLISECONDS)) {
+                    task.run();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt(); // nobody does; ends it
+            }
+        });
+    }
+
+    /** @param task does not throw */
+    public static PeriodicTask start(long periodMs, Runnable task) {
+        return new PeriodicTask(periodMs, task);
+    }
+
+    @Override
+    public void close() {
+        ended.countDown();
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package org.udckpt.lifecycle.checkpoint;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.agent.Job;
+import org.udckpt.agent.RankTable;
+import org.udckpt.launch.pmi.PmiState;
+import org.udckpt.process.capture.AnsweringFiles;
+import org.udckpt.process.capture.Capture;
+import org.udckpt.process.capture.CaptureRequest;
+import org.udckpt.process.capture.TimedCalls;
+import org.udckpt.process.files.FileLeases;
+import org.udckpt.process.files.HotFiles;
+import org.udckpt.store.NodeState;
+import org.udckpt.support.config.ExternalConnections;
+import org.udckpt.support.config.Option;
+import org.udckpt.support.report.ExitCode;
+import org.udckpt.support.report.Failure;
+import org.udckpt.ud.LibraryConnection;
+import org.udckpt.ud.Message;
+
+/**
+ * One attempt to halt the ranks of this agent, in steps: {@link #suspend}, {@link #settle}, {@link #silence},
+ * {@link #snapshot}, {@link #resume}. Where the job has ranks elsewhere, all of them take a step before any takes the
+ * next. {@link #close} without a resume lets the ranks run again from whatever step was reached.
+ */
+final class QuiesceSession implements AutoCloseable {
+    private final Job job;
+    private final HotFiles hot;
+    private final TimedCalls calls;
+    private final CaptureRequest.StandardStreams streams =
+            CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid());
+    private final List<LibraryConnection> connections;
+    private final FileLeases leases;
+    private final Gates gates;
+    private Map<LibraryConnection, Message.Quiesced> owned;
+    private boolean resumed;
+
+    /**
+     * @param hot files that have to be copied in the stop
+     * @param calls of threads at earlier stops of this incarnation
+     * @throws Failure 75 when a rank has ended, or is being traced by somebody else
+     * @throws org.udckpt.process.files.FilesRefused when a file system on which the job has something open does not
+     *     answer
+     */
+    QuiesceSession(Job job, HotFiles hot, TimedCalls calls) {
+        this.job = job;
+        this.hot = hot;
+        this.calls = calls;
+        if (!job.ranks().allAlive()) {
+            throw new Failure(ExitCode.BUSY,
+                    "a rank of job " + job.facts().name() + " has ended: it is too late for a checkpoint");
+        }
+        this.connections = List.copyOf(job.control().connections());
+        Tracers.refuse(job.ranks().ranks());
+        AnsweringFiles.ask(job.ranks().ranks().stream().map(RankTable.Rank::hostPid).toList());
+        this.leases = FileLeases.now();
+        this.gates = new Gates(connections, job.settings().duration(Option.QUIESCE_TIMEOUT));
+    }
+
+    /** The gates of all processes that have a device are closed. */
+    void suspend() {
+        owned = gates.close();
+    }
+
+    /** All that these ranks have sent has arrived. */
+    void settle() {
+        gates.settle();
+    }
+
+    /**
+     * When all ranks of the job have settled: their devices fall silent. False: a process has opened its first device
+     * meanwhile; try again.
+     */
+    boolean silence() {
+        gates.drain();
+        // the capture would find it too, but only with the job stopped
+        return connections.containsAll(job.control().connections());
+    }
+
+    /**
+     * Copies of the ranks' memory are made, and all else is read. It has no times yet.
+     *
+     * @param traffic of PMI, counted when nothing of it was under way; null comes back if it has moved since, for its
+     *     fate the image would not tell
+     * @param standing these ranks stand still until {@link Capture#resume}: the job has others elsewhere, or they are
+     *     to do nothing any more
+     * @throws org.udckpt.process.capture.CaptureFailed another time it may succeed
+     */
+    NodeSnapshot snapshot(long traffic, boolean standing) throws IOException {
+        PmiState pmi = job.pmi().state();
+        NodeState agent = new NodeState(job.namedRuntime(), pmi, job.addresses().copy(), job.peers());
+        Instant now = Instant.now();
+        var numbered = job.numbers().all(); // of all that will be in the image: some may end a moment after the stop
+        CaptureRequest request = new CaptureRequest(RankRoots.of(job.facts().launch(), job.ranks().ranks(), owned),
+                streams, ExternalConnections.of(job.settings()) == ExternalConnections.CLOSE,
+                JobFiles.request(job, hot), leases, calls);
+        Capture capture = standing ? Capture.standing(request) : Capture.take(request);
+        try {
+            for (int pid : capture.snapshotPids()) {
+                job.shepherd().expect(pid);
+            }
+            if (job.pmi().isQuietSince(traffic)) {
+                return new NodeSnapshot(capture, agent, numbered, now, List.of(), null);
+            }
+        } catch (RuntimeException e) {
+            capture.close();
+            throw e;
+        }
+        capture.close();
+        return null;
+    }
+
+    /** The gates are open again; how long each rank waited for its own, in nanoseconds by rank. */
+    Map<Integer, Long> resume() {
+        Map<Integer, Long> waited = gates.open();
+        over();
+        return waited;
+    }
+
+    /** The ranks have ended where they stood: nobody waits for a gate. */
+    synchronized void over() {
+        resumed = true;
+    }
+
+    /** From any thread, also from several. */
+    @Override
+    public synchronized void close() {
+        if (!resumed) {
+            resumed = true;
+            gates.openAfterFailure();
+        }
+    }
+}

@@ -1,0 +1,150 @@
+package org.udckpt.lifecycle.checkpoint;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.udckpt.agent.Job;
+import org.udckpt.agent.command.CommandServer.Progress;
+import org.udckpt.image.write.Phase;
+import org.udckpt.process.capture.CaptureFailed;
+import org.udckpt.process.capture.TimedCalls;
+import org.udckpt.process.files.HotFiles;
+import org.udckpt.support.report.ExitCode;
+import org.udckpt.support.report.Failure;
+import org.udckpt.support.report.Messages;
+
+/** The part of a checkpoint in which the job stands still: suspend, drain, snapshot, resume. */
+final class StopPhase {
+    private static final int ATTEMPTS = 20;
+    private static final long PAUSE_MS = 100;
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
+
+    private final Job job;
+    private final Stopwatch watch;
+    private final Progress progress;
+    private final StateListener state;
+    private final HotFiles hot;
+    private final TimedCalls calls;
+    private final boolean last;
+
+    /** Hears in which phase the checkpoint is. */
+    @FunctionalInterface
+    interface StateListener {
+        void now(Phase phase);
+    }
+
+    /**
+     * @param hot files that have to be copied in the stop
+     * @param calls of threads at earlier stops of this incarnation
+     * @param last ranks stay stopped until the snapshot that {@link #make} returns is closed: it is this job's last
+     *     checkpoint
+     */
+    StopPhase(Job job, Progress progress, StateListener state, HotFiles hot, TimedCalls calls, boolean last) {
+        this.job = job;
+        this.last = last;
+        this.hot = hot;
+        this.calls = calls;
+        this.progress = progress;
+        this.watch = new Stopwatch(progress);
+        this.state = state;
+    }
+
+    /**
+     * Returns when the job runs again, or stands for good. When it throws, the job runs too, and nothing is left
+     * behind.
+     */
+    NodeSnapshot make() throws IOException, InterruptedException {
+        long giveUp = System.nanoTime() + PATIENCE_NS;
+        CaptureFailed last = null;
+        for (int attempt = 0; attempt < ATTEMPTS && System.nanoTime() < giveUp; attempt++) {
+            try {
+                NodeSnapshot snapshot = attempt();
+                if (snapshot != null) {
+                    watch.tell();
+                    look(snapshot);
+                    snapshot.capture().cut().forEach(this::tellCut);
+                    snapshot.capture().notes().forEach(Messages::warn);
+                    return snapshot;
+                }
+            } catch (CaptureFailed e) {
+                Messages.debugTrace("the job is suspended anew", e);
+                last = e;
+            }
+            Thread.sleep(PAUSE_MS);
+        }
+        if (last != null) {
+            throw last;
+        }
+        throw new Failure(ExitCode.BUSY, "ranks were in MPI_Init or MPI_Finalize, or opening "
+                + "their first verbs device, in all "
+                + ATTEMPTS + " attempts; try again later");
+    }
+
+    /**
+     * Has the snapshots asked what only they can be asked for: what is refused then is refused by this command, also
+     * where nobody waits for the image.
+     */
+    private static void look(NodeSnapshot snapshot) {
+        try {
+            snapshot.capture().image();
+        } catch (RuntimeException | Error e) {
+            snapshot.close();
+            throw e;
+        }
+    }
+
+    private void tellCut(String connection) {
+        Messages.warn(connection + ": closed in the image");
+        progress.say(connection + ": closed in the image");
+    }
+
+    /**
+     * Null: a PMI message was under way, whose fate the image would not tell, or a process has opened its first device.
+     *
+     * @throws CaptureFailed another time it may succeed
+     */
+    private NodeSnapshot attempt() throws IOException, InterruptedException {
+        QuiesceSession session = new QuiesceSession(job, hot, calls);
+        NodeSnapshot snapshot = null;
+        try {
+            snapshot = attempt(session);
+            return snapshot;
+        } finally {
+            if (snapshot == null || !last) {
+                session.close();
+            }
+        }
+    }
+
+    private NodeSnapshot attempt(QuiesceSession session) throws IOException {
+        watch.start();
+        state.now(Phase.SUSPEND);
+        session.suspend();
+        watch.ended(Phase.SUSPEND);
+        state.now(Phase.DRAIN);
+        session.settle();
+        boolean silent = session.silence();
+        watch.ended(Phase.DRAIN);
+        if (!silent) {
+            return null;
+        }
+        state.now(Phase.SNAPSHOT);
+        NodeSnapshot snapshot = session.snapshot(job.pmi().traffic(), last);
+        watch.ended(Phase.SNAPSHOT);
+        if (snapshot != null && last) {
+            return snapshot.withTimes(watch.times()).standing(session);
+        }
+        try {
+            state.now(Phase.RESUME);
+            Map<Integer, Long> waited = session.resume();
+            waited.forEach((rank, time) -> watch.record(Phase.RESUME, rank, time));
+            watch.lap();
+        } catch (RuntimeException e) {
+            if (snapshot != null) {
+                snapshot.close();
+            }
+            throw e;
+        }
+        return snapshot == null ? null : snapshot.withTimes(watch.times());
+    }
+}

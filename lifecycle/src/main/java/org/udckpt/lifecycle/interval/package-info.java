@@ -1,0 +1,2 @@
+/** When checkpoints are due: intervals from their cost and the mean time between failures. */
+package org.udckpt.lifecycle.interval;

@@ -1,0 +1,15 @@
+/* The parts of the real device that are more than a call to libibverbs. */
+#pragma once
+#include "udckpt_layout.h"
+#include "device/verbs_device.h"
+
+/* real_list.c */
+struct ibv_device **real_get_device_list(int *count);
+void real_free_device_list(struct ibv_device **list);
+
+/* real_owned.c */
+struct ibv_comp_channel *real_create_comp_channel(struct ibv_context *);
+int real_destroy_comp_channel(struct ibv_comp_channel *);
+int real_owned_fds(struct ibv_context *, int *fds, int max);
+int real_owned_ranges(struct udckpt_owned_range *ranges, int max);
+void real_forget(struct ibv_context *);

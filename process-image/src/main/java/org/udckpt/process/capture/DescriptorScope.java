@@ -1,0 +1,120 @@
+package org.udckpt.process.capture;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.udckpt.process.files.QuietFiles;
+import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.Environment;
+import org.udckpt.process.kinds.base.ObjectTable;
+import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.kinds.base.OpenedByName;
+import org.udckpt.process.kinds.base.StoppedProcess;
+import org.udckpt.process.model.Zombie;
+
+/** What a capture offers to the kinds. */
+final class DescriptorScope implements CaptureScope {
+    private final ObjectTable table;
+    private final CaptureRequest.StandardStreams streams;
+    private final MemoryObjects memory;
+    private final OpenedByName names = new OpenedByName();
+    private final PeerCredentialReader peers;
+    private final List<StoppedProcess> processes = new ArrayList<>();
+    private final Set<Integer> ended = new HashSet<>();
+    private QuietFiles quiet;
+    /** Of the process that is being read: numbers of its descriptors. */
+    private int control = CaptureRequest.NONE;
+    private int processManager = CaptureRequest.NONE;
+
+    DescriptorScope(ObjectTable table, CaptureRequest.StandardStreams streams, MemoryObjects memory) {
+        this.memory = memory;
+        this.table = table;
+        this.streams = streams;
+        this.peers = new PeerCredentialReader(table);
+    }
+
+    void openBy(QuietFiles opener) {
+        quiet = opener;
+    }
+
+    void ended(Zombie zombie) {
+        names.ended(zombie);
+        ended.add(zombie.pid());
+    }
+
+    /** Its descriptors come next. */
+    void reading(TracedProcess process, CaptureRequest.Root root) {
+        processes.add(process);
+        peers.seen(process);
+        control = process.library == null ? CaptureRequest.NONE : process.library.controlDescriptor();
+        processManager = process.root() ? processManager(root) : CaptureRequest.NONE;
+    }
+
+    private static int processManager(CaptureRequest.Root root) {
+        if (root.pmiDescriptor() != CaptureRequest.NONE) {
+            return root.pmiDescriptor();
+        }
+        String value = Environment.of(root.pid(), "PMI_FD");
+        return value == null ? CaptureRequest.NONE : Integer.parseInt(value);
+    }
+
+    /** Whether somebody else than the job has made what it names: their numbers say so. */
+    boolean given(OpenDescriptor open) {
+        return open.fd() == control || open.fd() == processManager || stream(open) >= 0;
+    }
+
+    PeerCredentialReader peers() {
+        return peers;
+    }
+
+    @Override
+    public ObjectTable table() {
+        return table;
+    }
+
+    @Override
+    public QuietFiles quiet() {
+        return quiet;
+    }
+
+    @Override
+    public List<StoppedProcess> processes() {
+        return processes;
+    }
+
+    @Override
+    public boolean ended(int namespacePid) {
+        return ended.contains(namespacePid);
+    }
+
+    @Override
+    public void askPeer(OpenDescriptor open, long object, int socket) {
+        peers.read(open, object, socket);
+    }
+
+    @Override
+    public long contentOf(OpenDescriptor open) {
+        return memory.ofFile(open);
+    }
+
+    @Override
+    public OpenedByName names() {
+        return names;
+    }
+
+    @Override
+    public int stream(OpenDescriptor open) {
+        return streams.match(open.fd(), open.stat());
+    }
+
+    @Override
+    public boolean toAgent(OpenDescriptor open) {
+        return open.fd() == control;
+    }
+
+    @Override
+    public boolean toProcessManager(OpenDescriptor open) {
+        return open.fd() == processManager && open.link().startsWith("socket:");
+    }
+}

@@ -1,0 +1,123 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.udckpt.linux.LinuxConstants.RLIMIT_NOFILE;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.linux.Limits;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
+import org.udckpt.process.files.FileCut;
+import org.udckpt.process.files.Prefixes;
+import org.udckpt.process.files.QuietFiles;
+import org.udckpt.process.kinds.base.ObjectTable;
+import org.udckpt.process.kinds.base.Outside;
+import org.udckpt.process.model.Clocks;
+import org.udckpt.process.model.DescriptorNumbers;
+import org.udckpt.process.model.Region;
+import org.udckpt.process.model.Zombie;
+
+/** What is read of all ranks together, while they are stopped. */
+final class StoppedJob {
+    final ObjectTable table;
+    final FileCut files;
+    final MemoryObjects memory;
+    final DescriptorReader reader;
+    final Map<TracedProcess, List<Region>> regions = new HashMap<>();
+    final List<Zombie> zombies = new ArrayList<>();
+    Clocks clocks;
+    int parent;
+    long objectsNs;
+
+    StoppedJob(CaptureRequest request, Prefixes growing) {
+        table = new ObjectTable(new Outside(request.closesOutside()));
+        files = new FileCut(request.files().with(request.streams().identities()), table::newId, growing);
+        memory = new MemoryObjects(table, files);
+        reader = new DescriptorReader(request, table, memory);
+    }
+
+    /** From outside, and nothing is opened: as soon as the processes stand. */
+    void look(List<RankCapture> ranks) {
+        long start = System.nanoTime();
+        for (RankCapture rank : ranks) {
+            rank.processes().forEach(reader::look);
+        }
+        objectsNs = System.nanoTime() - start;
+    }
+
+    void readObjects(List<RankCapture> ranks) {
+        long start = System.nanoTime();
+        for (RankCapture rank : ranks) {
+            rank.processes().forEach(reader::known);
+            rank.zombies().rows().forEach(reader::known);
+        }
+        QuietFiles quiet = new QuietFiles(reader.observers());
+        files.openBy(quiet);
+        memory.openBy(quiet, ranks.stream().flatMap(rank -> rank.processes().stream()).toList());
+        reader.openBy(quiet);
+        for (RankCapture rank : ranks) {
+            for (TracedProcess process : rank.processes()) {
+                reader.read(process, rank.root);
+                regions.put(process, mapped(process));
+            }
+            zombies.addAll(rank.zombies().rows());
+        }
+        reader.finish();
+        refuseTooMany(ranks.getFirst().processes().getFirst());
+        files.cut();
+        clocks = clocks(ranks.getFirst().root.pid());
+        parent = Kinship.parentNumber(ranks.getFirst().processes().getFirst());
+        objectsNs += System.nanoTime() - start;
+    }
+
+    /** Root's restart may have more descriptors than any limit says. */
+    private void refuseTooMany(TracedProcess root) {
+        if (User.id() != 0) {
+            long limit = Math.max(hard(root.pid), hard((int) ProcessHandle.current().pid()));
+            String refusal =
+                    DescriptorNumbers.of(reader.descriptors(), table.objects(), table.terminals()).refusal(limit);
+            if (refusal != null) {
+                throw root.refuse("the job " + refusal);
+            }
+        }
+    }
+
+    private static long hard(int pid) {
+        long limit = Limits.of(pid)[2 * RLIMIT_NOFILE + 1];
+        return limit == Limits.INFINITY ? Long.MAX_VALUE : limit;
+    }
+
+    private List<Region> mapped(TracedProcess process) {
+        List<Region> mapped = new ArrayList<>();
+        for (Mapping m : process.mappings) {
+            if (!process.owns(m)) {
+                mapped.add(new Region(process.namespacePid, m.start(), m.end(), m.permissions(), m.offset(), m.path(),
+                        "", memory.ofMapping(process, m)));
+            }
+        }
+        return mapped;
+    }
+
+    private static Clocks clocks(int pid) {
+        long[] now = {clock(1), clock(7), clock(0)};
+        for (String line : Proc.text("/proc/" + pid + "/timens_offsets").split("\n")) {
+            String[] words = line.strip().split("\\s+");
+            if (words.length == 3) {
+                now[words[0].equals("monotonic") ? 0 : 1] +=
+                        Long.parseLong(words[1]) * 1_000_000_000L + Long.parseLong(words[2]);
+            }
+        }
+        return new Clocks(now[0], now[1], now[2]);
+    }
+
+    private static long clock(int id) {
+        LinuxError.check(Syscall.call(Syscall.CLOCK_GETTIME, id, Scratch.data().address()), "clock_gettime");
+        return Scratch.data().get(JAVA_LONG, 0) * 1_000_000_000L + Scratch.data().get(JAVA_LONG, 8);
+    }
+}

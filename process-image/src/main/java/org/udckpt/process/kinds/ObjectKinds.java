@@ -1,0 +1,171 @@
+package org.udckpt.process.kinds;
+
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.DescriptorKind;
+import org.udckpt.process.kinds.base.KindCapture;
+import org.udckpt.process.kinds.base.MadeHere;
+import org.udckpt.process.kinds.base.ObjectKind;
+import org.udckpt.process.kinds.base.ObjectOwners;
+import org.udckpt.process.kinds.epoll.EpollEntryKind;
+import org.udckpt.process.kinds.epoll.EpollKind;
+import org.udckpt.process.kinds.eventfd.EventFdKind;
+import org.udckpt.process.kinds.file.OpenFileKind;
+import org.udckpt.process.kinds.inotify.InotifyKind;
+import org.udckpt.process.kinds.lock.FileLockKind;
+import org.udckpt.process.kinds.memory.MappedFileKind;
+import org.udckpt.process.kinds.memory.SharedMemoryKind;
+import org.udckpt.process.kinds.named.DirectoryOrDeviceKind;
+import org.udckpt.process.kinds.named.PseudoFileKind;
+import org.udckpt.process.kinds.netlink.NetlinkSocketKind;
+import org.udckpt.process.kinds.pidfd.PidFdKind;
+import org.udckpt.process.kinds.pipe.PipeEndKind;
+import org.udckpt.process.kinds.pipe.PipeKind;
+import org.udckpt.process.kinds.replaced.AgentConnectionKind;
+import org.udckpt.process.kinds.replaced.PmiConnectionKind;
+import org.udckpt.process.kinds.replaced.StandardStreamKind;
+import org.udckpt.process.kinds.signal.SignalOnReadyKind;
+import org.udckpt.process.kinds.signal.SignalOwnerKind;
+import org.udckpt.process.kinds.signalfd.SignalFdKind;
+import org.udckpt.process.kinds.tcp.TcpSocketKind;
+import org.udckpt.process.kinds.terminal.TerminalEndKind;
+import org.udckpt.process.kinds.terminal.TerminalKind;
+import org.udckpt.process.kinds.timerfd.TimerFdKind;
+import org.udckpt.process.kinds.udp.UdpSocketKind;
+import org.udckpt.process.kinds.unix.GonePeerKind;
+import org.udckpt.process.kinds.unix.UnixOptionsKind;
+import org.udckpt.process.kinds.unix.UnixSocketKind;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject;
+
+/**
+ * All kinds of kernel objects. A new kind is a folder beside the others and a line at the end of this list: capture,
+ * restore, check and display go through it. The columns of the image's table of objects come in this order, and older
+ * images have those of the first kinds only: no line moves.
+ */
+public enum ObjectKinds {
+    /** Open regular files. */
+    OPEN_FILE(new OpenFileKind()),
+    /** Shared memory, deleted files. */
+    SHARED_MEMORY(new SharedMemoryKind()),
+    /** Pipes and FIFOs. */
+    PIPE(new PipeKind()),
+    /** Their ends. */
+    PIPE_END(new PipeEndKind()),
+    /** eventfd(2). */
+    EVENT_FD(new EventFdKind()),
+    /** timerfd_create(2). */
+    TIMER_FD(new TimerFdKind()),
+    /** epoll(7). */
+    EPOLL(new EpollKind()),
+    /** What one watches. */
+    EPOLL_ENTRY(new EpollEntryKind()),
+    /** unix(7). */
+    UNIX_SOCKET(new UnixSocketKind()),
+    /** The name of a peer that has closed. */
+    GONE_PEER(new GonePeerKind()),
+    /** flock(2), fcntl(2). */
+    FILE_LOCK(new FileLockKind()),
+    /** O_ASYNC. */
+    SIGNAL_ON_READY(new SignalOnReadyKind()),
+    /** F_SETOWN. */
+    SIGNAL_OWNER(new SignalOwnerKind()),
+    /** Programs and libraries. */
+    MAPPED_FILE(new MappedFileKind()),
+    /** signalfd(2). */
+    SIGNAL_FD(new SignalFdKind()),
+    /** inotify(7). */
+    INOTIFY(new InotifyKind()),
+    /** Directories, devices without a state, O_PATH. */
+    DIRECTORY_OR_DEVICE(new DirectoryOrDeviceKind()),
+    /** Files of /proc and /sys. */
+    PSEUDO_FILE(new PseudoFileKind()),
+    /** The library's connection. */
+    AGENT_CONNECTION(new AgentConnectionKind()),
+    /** The process manager's. */
+    PMI_CONNECTION(new PmiConnectionKind()),
+    /** The launcher's streams. */
+    STANDARD_STREAM(new StandardStreamKind()),
+    /** Options of unix sockets. */
+    UNIX_OPTIONS(new UnixOptionsKind()),
+    /** tcp(7), in a table of its own. */
+    TCP_SOCKET(new TcpSocketKind()),
+    /** udp(7), in a table with netlink(7). */
+    UDP_SOCKET(new UdpSocketKind()),
+    /** netlink(7). */
+    NETLINK_SOCKET(new NetlinkSocketKind()),
+    /** pty(7), in a table of its own. */
+    TERMINAL(new TerminalKind()),
+    /** An end of one. */
+    TERMINAL_END(new TerminalEndKind()),
+    /** pidfd_open(2). */
+    PID_FD(new PidFdKind());
+
+    private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
+
+    static {
+        for (ObjectKinds one : values()) {
+            BY_RECORD.put(one.kind.record(), one.kind);
+        }
+    }
+
+    private final ObjectKind<?> kind;
+
+    ObjectKinds(ObjectKind<?> kind) {
+        this.kind = kind;
+    }
+
+    /** What is known of it. */
+    public ObjectKind<?> kind() {
+        return kind;
+    }
+
+    /**
+     * The kind of a record.
+     *
+     * @throws IllegalArgumentException none has this record
+     */
+    @SuppressWarnings("unchecked") // a kind is found by its record
+    public static <T> ObjectKind<T> of(T object) {
+        ObjectKind<?> kind = BY_RECORD.get(object.getClass());
+        if (kind == null) {
+            throw new IllegalArgumentException(
+                    object.getClass().getName() + " is the record of no kind in " + ObjectKinds.class.getSimpleName());
+        }
+        return (ObjectKind<T>) kind;
+    }
+
+    /** Whether it is known by where the descriptor comes from. */
+    public boolean given() {
+        return kind instanceof DescriptorKind<?> descriptor && descriptor.given();
+    }
+
+    /** The parts of all kinds in one capture, in this order. */
+    public static Map<ObjectKinds, KindCapture> captures(CaptureScope scope) {
+        Map<ObjectKinds, KindCapture> captures = new EnumMap<>(ObjectKinds.class);
+        for (ObjectKinds one : values()) {
+            captures.put(one, one.kind.capture(scope));
+        }
+        return captures;
+    }
+
+    /** What of an image is made in this process, in this order. */
+    public static List<MadeHere> madeHere(JobImage image, ObjectOwners owners) {
+        return Arrays.stream(values())
+                .map(one -> one.kind instanceof DescriptorKind<?> descriptor ? descriptor.madeHere(image, owners)
+                        : null)
+                .filter(Objects::nonNull)
+                .toList();
+    }
+
+    /** The records of the image's table of objects, in the order that decides about its columns. */
+    public static List<Class<? extends KernelObject>> records() {
+        return Arrays.stream(values()).map(one -> one.kind.record()).filter(KernelObject.class::isAssignableFrom)
+                .<Class<? extends KernelObject>>map(one -> one.asSubclass(KernelObject.class)).toList();
+    }
+}

@@ -1,0 +1,40 @@
+package org.udckpt.process.kinds.base;
+
+import java.util.List;
+import org.udckpt.process.files.QuietFiles;
+
+/** What a capture offers to the kinds. */
+public interface CaptureScope {
+    /** Where records go. */
+    ObjectTable table();
+
+    /** Opens files in the agent without anybody noticing. */
+    QuietFiles quiet();
+
+    /** The job's processes that were read so far; in {@link KindCapture#finish}: all. */
+    List<StoppedProcess> processes();
+
+    /**
+     * Notes who made the peer of a unix socket (SO_PEERCRED); who has ended is asked for later, in the process. @param
+     * socket a duplicate of {@code open} here
+     */
+    void askPeer(OpenDescriptor open, long object, int socket);
+
+    /** What a restart will open by its name. */
+    OpenedByName names();
+
+    /** The object with the content of an open regular file; 0: the file is found by its name again. */
+    long contentOf(OpenDescriptor open);
+
+    /** By where it comes from: the launcher's standard stream with this number, else -1. */
+    int stream(OpenDescriptor open);
+
+    /** Whether it is the library's connection to the agent. */
+    boolean toAgent(OpenDescriptor open);
+
+    /** Whether it is the rank's connection to its process manager. */
+    boolean toProcessManager(OpenDescriptor open);
+
+    /** Whether that is the pid, in the job's own namespace, of a child that has ended and was not waited for. */
+    boolean ended(int namespacePid);
+}

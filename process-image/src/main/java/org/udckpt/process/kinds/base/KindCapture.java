@@ -1,0 +1,42 @@
+package org.udckpt.process.kinds.base;
+
+/** The part of a kind in one capture, while the job stands still. Used by one thread. */
+public interface KindCapture {
+    /** What a kind has that is read with another one, or by the packages of files and memory. */
+    KindCapture NONE = new KindCapture() {};
+
+    /** Every descriptor of every process is shown here before any file is opened, to be refused. */
+    default void look(OpenDescriptor open) {}
+
+    /** Whether this descriptor is of the kind. At most one kind says so. */
+    default boolean takes(OpenDescriptor open) {
+        return false;
+    }
+
+    /** Whether it also takes descriptors that only name something (O_PATH), which no other kind is asked for. */
+    default boolean takesHandles() {
+        return false;
+    }
+
+    /**
+     * Reads an open file that was not seen before, and adds its record to the capture's objects, now or in {@link
+     * #finish}.
+     *
+     * @return the record's id
+     * @throws RuntimeException by {@link OpenDescriptor#refuse}: it cannot be captured
+     */
+    default long read(OpenDescriptor open) {
+        throw new IllegalStateException("this kind has not taken " + open.link());
+    }
+
+    /**
+     * Every descriptor of every process is shown here after it was read: also those of other kinds.
+     *
+     * @param object that it names
+     * @param first the open file was not seen before
+     */
+    default void seen(OpenDescriptor open, long object, boolean first) {}
+
+    /** When all processes have been read: records that refer to other objects. */
+    default void finish() {}
+}

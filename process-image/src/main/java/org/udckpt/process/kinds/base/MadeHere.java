@@ -1,0 +1,21 @@
+package org.udckpt.process.kinds.base;
+
+import java.util.Map;
+
+/**
+ * Objects of a kind that are made in this process, which is in the job's network namespace, and handed over to their
+ * processes. That comes before the job's clock is set, since a port may have to be waited for.
+ */
+public interface MadeHere extends AutoCloseable {
+    /** Whether they could be had, for who only wants to know. @throws RuntimeException naming what cannot */
+    void check();
+
+    /** Makes all; it may take a minute, until what the killed job has left has passed. */
+    void make();
+
+    /** The descriptors in this process, by their objects' ids. */
+    Map<Long, Integer> made();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,50 @@
+package org.udckpt.process.kinds.base;
+
+import org.udckpt.linux.Syscall;
+
+/**
+ * A process that is being restored, in which kernel objects are made by injected system calls. It runs nothing of the
+ * job yet.
+ */
+public interface Maker extends NamedProcess {
+    /** As the agent numbers it. */
+    int hostPid();
+
+    /** Of the rank to which it belongs. */
+    int rank();
+
+    /**
+     * The result of a call that must succeed; {@code what} names it in the error. Arguments that were put in its
+     * scratch memory are gone afterwards.
+     */
+    long call(String what, long number, long... arguments);
+
+    /** The result, or {@code -errno}. */
+    long tryCall(long number, long... arguments);
+
+    /** Puts an argument into its scratch memory until the next call; its address. */
+    long bytes(byte[] value);
+
+    /** As {@link #bytes}, with a NUL byte behind it. */
+    long string(String value);
+
+    /** A C structure for the next call. */
+    Struct structure();
+
+    /** What a call left at {@code address}. */
+    byte[] read(long address, int count);
+
+    /** As {@link #read}: an int. */
+    int readInt(long address);
+
+    /** The error that a file is not what it was. */
+    RuntimeException changed(String what);
+
+    /** A descriptor here of what {@code descriptor} is in another process of the job (pidfd_getfd(2)). */
+    default long fetch(int from, long descriptor) {
+        long handle = call("pidfd_open " + from, Syscall.PIDFD_OPEN, from, 0);
+        long fd = call("pidfd_getfd " + descriptor + " of process " + from, Syscall.PIDFD_GETFD, handle, descriptor, 0);
+        call("close", Syscall.CLOSE, handle);
+        return fd;
+    }
+}

@@ -1,0 +1,39 @@
+package org.udckpt.process.kinds.base;
+
+import java.util.Set;
+
+/** A process of the job that stands still. Pids are the agent's, except where a name says namespace. */
+public interface StoppedProcess {
+    /** As the agent numbers it. */
+    int pid();
+
+    /** As the job numbers it. */
+    int namespacePid();
+
+    /** The process group as the job numbers it. */
+    int namespaceGroup();
+
+    /** The number, as the job numbers it, of the thread with that number here; 0: it has no such thread. */
+    int namespaceThread(int tid);
+
+    /** All its threads, as the job numbers them. */
+    Set<Integer> namespaceThreads();
+
+    /** A rank's first process. */
+    boolean root();
+
+    /** Whether other file systems may be mounted for it than for this process (mount_namespaces(7)). */
+    boolean hasMountsOfItsOwn();
+
+    /** Numbers of descriptors that belong to the library and not to the job. */
+    int[] ownedDescriptors();
+
+    /** It holds something that cannot be captured: names the process and the descriptor, and says what to do. */
+    RuntimeException refuse(int descriptor, String reason);
+
+    /** As {@link #refuse(int, String)}, of the process itself. */
+    RuntimeException refuse(String reason);
+
+    /** As {@link #refuse(int, String)}, but another capture may succeed. */
+    RuntimeException failed(int descriptor, String reason);
+}

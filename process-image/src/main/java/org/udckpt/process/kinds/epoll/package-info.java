@@ -1,0 +1,2 @@
+/** Epoll descriptors and what they watch. */
+package org.udckpt.process.kinds.epoll;

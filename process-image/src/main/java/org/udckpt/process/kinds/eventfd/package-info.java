@@ -1,0 +1,2 @@
+/** Event counters. */
+package org.udckpt.process.kinds.eventfd;

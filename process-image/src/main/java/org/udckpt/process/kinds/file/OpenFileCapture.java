@@ -1,0 +1,34 @@
+package org.udckpt.process.kinds.file;
+
+import org.udckpt.linux.Files;
+import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.KindCapture;
+import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.model.OpenFile;
+
+/** Regular files that are open. */
+final class OpenFileCapture implements KindCapture {
+    private final CaptureScope scope;
+
+    OpenFileCapture(CaptureScope scope) {
+        this.scope = scope;
+    }
+
+    @Override
+    public boolean takes(OpenDescriptor open) {
+        return open.link().startsWith("/") && !open.pseudo() && open.stat().type() == Files.Stat.REGULAR;
+    }
+
+    @Override
+    public long read(OpenDescriptor open) {
+        long backing = scope.contentOf(open);
+        if (backing == 0) {
+            scope.names().file(open);
+        }
+        Files.Stat stat = open.stat();
+        long id = scope.table().newId();
+        scope.table().add(new OpenFile(id, open.name(), open.openFlags(), open.position(), stat.size(),
+                stat.mode() & 07777, stat.device(), stat.inode(), stat.modified(), backing));
+        return id;
+    }
+}

@@ -1,0 +1,2 @@
+/** Regular files that are open. */
+package org.udckpt.process.kinds.file;

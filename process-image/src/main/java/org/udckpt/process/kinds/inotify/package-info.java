@@ -1,0 +1,2 @@
+/** Watches of files. */
+package org.udckpt.process.kinds.inotify;

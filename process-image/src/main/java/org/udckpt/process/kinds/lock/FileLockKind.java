@@ -1,0 +1,42 @@
+package org.udckpt.process.kinds.lock;
+
+import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.CheckedImage;
+import org.udckpt.process.kinds.base.KindCapture;
+import org.udckpt.process.kinds.base.KindRestore;
+import org.udckpt.process.kinds.base.ObjectKind;
+import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.model.BrokenTable;
+import org.udckpt.process.model.RowCheck;
+
+/** Locks on files (flock(2), fcntl(2)). */
+public final class FileLockKind implements ObjectKind<FileLock> {
+    @Override
+    public Class<FileLock> record() {
+        return FileLock.class;
+    }
+
+    @Override
+    public String shown(FileLock lock) {
+        return "";
+    }
+
+    @Override
+    public void check(FileLock lock, RowCheck row, CheckedImage image) throws BrokenTable {
+        row.is(image.canBeOpen(lock.object()), "nothing that can be open is object", lock.object());
+        row.there("owner", lock.owner());
+        row.is(lock.owner() != LockOwner.PROCESS || image.process(lock.pid()), "there is no process", lock.pid());
+        row.notNegative("start", lock.start());
+        row.between(0, Long.MAX_VALUE - lock.start(), "length", lock.length());
+    }
+
+    @Override
+    public KindCapture capture(CaptureScope scope) {
+        return new LockCapture(scope);
+    }
+
+    @Override
+    public KindRestore<FileLock> restore(RestoreScope scope) {
+        return new LockRestore(scope);
+    }
+}

@@ -1,0 +1,2 @@
+/** Locks on files. */
+package org.udckpt.process.kinds.lock;

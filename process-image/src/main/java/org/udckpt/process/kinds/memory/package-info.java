@@ -1,0 +1,2 @@
+/** Shared memory and mapped files. */
+package org.udckpt.process.kinds.memory;

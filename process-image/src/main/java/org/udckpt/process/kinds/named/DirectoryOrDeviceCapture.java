@@ -1,0 +1,56 @@
+package org.udckpt.process.kinds.named;
+
+import org.udckpt.linux.Files;
+import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.KindCapture;
+import org.udckpt.process.kinds.base.OpenDescriptor;
+
+/** Directories, devices without a state, and handles that only name something. */
+final class DirectoryOrDeviceCapture implements KindCapture {
+    private static final String DELETED = " (deleted)";
+
+    private final CaptureScope scope;
+
+    DirectoryOrDeviceCapture(CaptureScope scope) {
+        this.scope = scope;
+    }
+
+    @Override
+    public boolean takesHandles() {
+        return true;
+    }
+
+    @Override
+    public boolean takes(OpenDescriptor open) {
+        if (open.onlyNames()) {
+            return true;
+        }
+        return open.link().startsWith("/") && !open.pseudo()
+                && (open.stat().type() == Files.Stat.DIRECTORY
+                        || open.stat().type() == Files.Stat.CHARACTER && scope.names().device(open) != null);
+    }
+
+    @Override
+    public long read(OpenDescriptor open) {
+        String name = name(open);
+        long id = scope.table().newId();
+        scope.table().add(new DirectoryOrDevice(id, name, open.openFlags(),
+                !open.onlyNames() && open.stat().type() == Files.Stat.DIRECTORY ? open.position() : 0));
+        return id;
+    }
+
+    private String name(OpenDescriptor open) {
+        String link = open.link();
+        if (open.onlyNames() && (!link.startsWith("/") || link.endsWith(DELETED) || link.startsWith("/memfd:"))) {
+            throw open.refuse("an O_PATH descriptor of " + link
+                    + ", which has no name to reopen it by, cannot be checkpointed; close it first");
+        }
+        if (!open.onlyNames() && open.stat().type() == Files.Stat.CHARACTER) {
+            return scope.names().device(open);
+        }
+        if (!open.onlyNames() && link.endsWith(DELETED)) {
+            throw open.refuse(link + ": a deleted directory cannot be opened again");
+        }
+        return scope.names().ofTheSame(open);
+    }
+}

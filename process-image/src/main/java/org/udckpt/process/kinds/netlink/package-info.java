@@ -1,0 +1,2 @@
+/** Netlink sockets. */
+package org.udckpt.process.kinds.netlink;

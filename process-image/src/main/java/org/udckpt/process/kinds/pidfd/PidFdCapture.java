@@ -1,0 +1,70 @@
+package org.udckpt.process.kinds.pidfd;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.udckpt.linux.Proc;
+import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.KindCapture;
+import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.kinds.base.StoppedProcess;
+
+/**
+ * Descriptors of processes: fdinfo tells the number, of this process's namespace first and of the process's own last
+ * (pidfd_show_fdinfo, fs/pidfs.c).
+ */
+final class PidFdCapture implements KindCapture {
+    private static final int ENDED = -1;
+
+    private record Found(OpenDescriptor open, long id) {}
+
+    private final CaptureScope scope;
+    private final List<Found> found = new ArrayList<>();
+
+    PidFdCapture(CaptureScope scope) {
+        this.scope = scope;
+    }
+
+    @Override
+    public boolean takes(OpenDescriptor open) {
+        return open.link().equals("anon_inode:[pidfd]");
+    }
+
+    /** It is looked at when all processes are known. */
+    @Override
+    public long read(OpenDescriptor open) {
+        long id = scope.table().newId();
+        found.add(new Found(open, id));
+        return id;
+    }
+
+    @Override
+    public void finish() {
+        found.forEach(one -> scope.table().add(new PidFd(one.id, one.open.openFlags(), pid(one.open))));
+    }
+
+    private int pid(OpenDescriptor open) {
+        int here = Integer.parseInt(Proc.field(open.info(), "Pid:"));
+        if (here == ENDED) {
+            return 0;
+        }
+        for (StoppedProcess process : scope.processes()) {
+            int own = process.pid() == here ? process.namespacePid() : process.namespaceThread(here);
+            if (own != 0) {
+                return own;
+            }
+        }
+        String[] numbers = numbers(open.info());
+        int own = Integer.parseInt(numbers[numbers.length - 1]);
+        if (scope.ended(own)
+                && numbers.length == numbers(Proc.text("/proc/" + open.process().pid() + "/status")).length) {
+            return own;
+        }
+        throw open.refuse("it refers to process " + here + " (pidfd_open(2)), which is not part of the job; close it "
+                + "first");
+    }
+
+    /** In each namespace, from this process's on. */
+    private static String[] numbers(String info) {
+        return Proc.field(info, "NSpid:").strip().split("\\s+");
+    }
+}

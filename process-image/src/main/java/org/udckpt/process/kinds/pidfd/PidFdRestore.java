@@ -1,0 +1,29 @@
+package org.udckpt.process.kinds.pidfd;
+
+import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.KindRestore;
+import org.udckpt.process.kinds.base.Maker;
+import org.udckpt.process.kinds.base.RestoreScope;
+
+/** Opens processes and threads again: all are there, with their old numbers. */
+final class PidFdRestore implements KindRestore<PidFd> {
+    private final RestoreScope scope;
+
+    PidFdRestore(RestoreScope scope) {
+        this.scope = scope;
+    }
+
+    /** Of what is there no more: of a child that will have ended. */
+    @Override
+    public long make(Maker maker, PidFd descriptor) {
+        int pid = descriptor.gone() ? scope.endingChild(descriptor.id()) : descriptor.pid();
+        return maker.call(
+                "pidfd_open " + pid, Syscall.PIDFD_OPEN, pid,
+                descriptor.flags() & (Syscall.O_NONBLOCK | Syscall.O_EXCL));
+    }
+
+    @Override
+    public int flags(PidFd descriptor) {
+        return descriptor.flags();
+    }
+}

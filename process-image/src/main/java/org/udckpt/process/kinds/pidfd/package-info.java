@@ -1,0 +1,2 @@
+/** Descriptors of processes and threads. */
+package org.udckpt.process.kinds.pidfd;

@@ -1,0 +1,2 @@
+/** Pipes and FIFOs. */
+package org.udckpt.process.kinds.pipe;

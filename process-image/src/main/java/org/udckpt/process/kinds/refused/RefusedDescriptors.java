@@ -1,0 +1,50 @@
+package org.udckpt.process.kinds.refused;
+
+import java.util.Map;
+import org.udckpt.linux.Files;
+import org.udckpt.process.kinds.base.OpenDescriptor;
+
+/**
+ * Kinds of descriptors without a name that are refused with words of their own: a kind that is kept one day goes from
+ * here into a folder of its own.
+ */
+public final class RefusedDescriptors {
+    private static final Map<String, String> WORDS = Map.of("anon_inode:[io_uring]",
+            "io_uring cannot be checkpointed; run the program with its io_uring support turned off",
+            "anon_inode:[userfaultfd]", "userfaultfd cannot be checkpointed; run the program without it",
+            "anon_inode:[fanotify]", "fanotify cannot be checkpointed; close it first");
+
+    private RefusedDescriptors() {}
+
+    /**
+     * To be asked before any file is opened: a process that decides on opens (fanotify(7)) would be waited for while it
+     * stands still.
+     */
+    public static void refuseObservers(OpenDescriptor open) {
+        if (open.link().equals("anon_inode:[fanotify]")) {
+            throw refusal(open);
+        }
+    }
+
+    /** Of a descriptor without a path that no kind takes. */
+    public static RuntimeException refusal(OpenDescriptor open) {
+        return open.refuse(WORDS.getOrDefault(open.link(),
+                open.link().startsWith("anon_inode:")
+                        ? open.link() + " cannot be checkpointed; close it first"
+                        : open.link() + " is a kind of descriptor that cannot be checkpointed; close it first"));
+    }
+
+    /** Of a descriptor with a path, of something else than a regular file, that no kind takes. */
+    public static RuntimeException refusalOfFile(OpenDescriptor open) {
+        String link = open.link();
+        if (open.stat().type() != Files.Stat.CHARACTER) {
+            return open.refuse(link + " is neither a file, a directory nor a pipe; close it before a checkpoint");
+        }
+        return open.refuse(link.startsWith("/dev/infiniband/")
+                ? link + " was opened behind the library; only verbs that go through libibverbs.so.1 can be "
+                        + "checkpointed (is LD_PRELOAD"
+                        + " cleared, is libibverbs linked statically, or opened by dlmopen(3)?)"
+                : "device " + link
+                        + " cannot be checkpointed; close it first, or redirect standard streams to files");
+    }
+}

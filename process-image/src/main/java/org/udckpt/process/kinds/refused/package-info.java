@@ -1,0 +1,2 @@
+/** Kinds of descriptors without a name that cannot be captured. */
+package org.udckpt.process.kinds.refused;

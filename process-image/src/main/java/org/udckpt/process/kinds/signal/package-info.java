@@ -1,0 +1,2 @@
+/** Whom open files signal. */
+package org.udckpt.process.kinds.signal;

@@ -1,0 +1,2 @@
+/** Signal descriptors. */
+package org.udckpt.process.kinds.signalfd;

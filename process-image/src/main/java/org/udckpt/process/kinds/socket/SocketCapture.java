@@ -1,0 +1,20 @@
+package org.udckpt.process.kinds.socket;
+
+import org.udckpt.process.kinds.base.KindCapture;
+import org.udckpt.process.kinds.base.OpenDescriptor;
+
+/**
+ * The capture of a kind of sockets: /proc calls all sockets alike, so each is asked once what it is, by a duplicate in
+ * this process.
+ */
+public interface SocketCapture extends KindCapture {
+    /** Whether a socket of this type is of the kind. */
+    boolean takes(SocketType type);
+
+    /**
+     * As {@link #read(OpenDescriptor)}.
+     *
+     * @param socket a duplicate of {@code open} in this process; it is closed afterwards
+     */
+    long read(OpenDescriptor open, int socket, SocketType type);
+}

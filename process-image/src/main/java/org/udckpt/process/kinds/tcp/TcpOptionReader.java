@@ -1,0 +1,76 @@
+package org.udckpt.process.kinds.tcp;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.udckpt.linux.LinuxConstants.SOCK_STREAM;
+import static org.udckpt.linux.LinuxConstants.TCP_CONGESTION;
+
+import java.lang.foreign.MemorySegment;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.socket.SocketOptions;
+import org.udckpt.process.model.TcpOptions;
+import org.udckpt.process.model.TcpSocket;
+
+/** Reads the options of TCP sockets, and compares them with those of a new one. Close it. */
+final class TcpOptionReader implements AutoCloseable {
+    private static final int TCP_ULP = 31;
+
+    private final SocketOptions options = new SocketOptions(SOCK_STREAM, 0, TcpOptions.CARRIED);
+
+    /** Whether the other end's address is one of this machine. */
+    static boolean isLocal(TcpEnd end) {
+        int probe = (int) LinuxError.check(
+                Syscall.call(Syscall.SOCKET, end.domain, SOCK_STREAM | Syscall.O_CLOEXEC, 0), "a TCP socket");
+        try {
+            MemorySegment data = Scratch.data();
+            MemorySegment.copy(end.remote, 0, data, JAVA_BYTE, 0, end.remote.length);
+            data.set(JAVA_BYTE, 2, (byte) 0); // any port
+            data.set(JAVA_BYTE, 3, (byte) 0);
+            long result = Syscall.call(Syscall.BIND, probe, data.address(), end.remote.length);
+            if (result == -LinuxError.EADDRNOTAVAIL) {
+                return false;
+            }
+            LinuxError.check(result, "bind to the address of " + end);
+            return true;
+        } finally {
+            Files.close(probe);
+        }
+    }
+
+    TcpSocket record(TcpEnd end, TcpSocket.TcpState state, long peer, byte[] queued, int shutdown, int backlog) {
+        refuseOddities(end);
+        int socket = end.socket();
+        String congestion = congestion(socket);
+        byte[] remote = state == TcpSocket.TcpState.CLOSED && end.remote.length == 0 ? end.formerRemote() : end.remote;
+        return new TcpSocket(end.id, end.open.openFlags(), end.domain, state, peer, end.local, remote, queued, shutdown,
+                backlog, options.changed(end.domain, socket), SocketOptions.receiveTimeoutUs(socket),
+                SocketOptions.sendTimeoutUs(socket), SocketOptions.linger(socket),
+                SocketOptions.chosenSendBuffer(socket), end.chosenReceiveBuffer(),
+                congestion.equals(congestion(options.model(end.domain))) ? "" : congestion,
+                SocketOptions.device(socket));
+    }
+
+    private static String congestion(int socket) {
+        return SocketOptions.text(socket, TcpOptions.SOL_TCP, TCP_CONGESTION);
+    }
+
+    private static void refuseOddities(TcpEnd end) {
+        String layer = SocketOptions.text(end.socket(), TcpOptions.SOL_TCP, TCP_ULP);
+        if (!layer.isEmpty()) {
+            throw end.open.refuse(end + ": a TCP socket with the kernel's " + layer
+                    + " layer (TCP_ULP) cannot be checkpointed; turn that layer off");
+        }
+        if (SocketOptions.filtered(end.socket())) {
+            throw end.open.refuse(end
+                    + ": a TCP socket with a filter (SO_ATTACH_FILTER, SO_ATTACH_BPF) cannot be checkpointed; "
+                    + "detach it first");
+        }
+    }
+
+    @Override
+    public void close() {
+        options.close();
+    }
+}

@@ -1,0 +1,263 @@
+package org.udckpt.process.kinds.tcp;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.TcpAddress;
+import org.udckpt.linux.TcpCalls;
+import org.udckpt.process.kinds.base.MadeHere;
+import org.udckpt.process.kinds.base.NamedProcess;
+import org.udckpt.process.kinds.base.ObjectOwners;
+import org.udckpt.process.kinds.socket.MadeSockets;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.TcpSocket;
+import org.udckpt.process.model.TcpSocket.TcpState;
+
+/**
+ * Makes TCP sockets: connections between the addresses and ports that they had, with what was unread, then bound
+ * sockets and listeners (which would hear the calls of the former), then the connections that wait to be accepted. They
+ * are made in this process, which is in the same network namespace, and handed over. They are made before the job's
+ * clock is set, since a port may have to be waited for.
+ */
+final class TcpRestore implements MadeHere {
+    private final Map<Long, TcpSocket> sockets = new LinkedHashMap<>();
+    private final MadeSockets made = new MadeSockets();
+    private final ObjectOwners owners;
+
+    TcpRestore(JobImage image, ObjectOwners owners) {
+        this.owners = owners;
+        image.tcpSockets()
+                .stream()
+                .sorted(Comparator.comparingLong(TcpSocket::id))
+                .forEach(socket -> this.sockets.put(socket.id(), socket));
+    }
+
+    /** They are bound as for a restart, and let go. */
+    @Override
+    public void check() {
+        for (TcpSocket socket : sockets.values()) {
+            TcpAddress local = TcpAddress.of(socket.local());
+            if (owners.has(socket.id()) && (local.port() != 0 || !local.any()) && socket.state() != TcpState.CLOSED) {
+                check(socket, new TcpLink(owner(socket)));
+            }
+        }
+    }
+
+    private static void check(TcpSocket socket, TcpLink link) {
+        int fd = TcpSetup.open(socket);
+        try {
+            TcpSetup.options(socket, fd);
+            link.bind(fd, socket); // false: a restart would wait for what is on its way out
+            link.refuseLiving(socket);
+        } finally {
+            Files.close(fd);
+        }
+    }
+
+    @Override
+    public void make() {
+        each(TcpState.CONNECTED, this::connected);
+        each(TcpState.PEER_CLOSED, this::orphan);
+        each(TcpState.CLOSED, this::closed);
+        each(TcpState.UNCONNECTED, this::single);
+        each(TcpState.LISTENING, this::single);
+        each(TcpState.WAITING, this::waiting);
+        // Only now: nobody binds a port any more that one of these has.
+        each(TcpState.UNCONNECTED, socket -> TcpSetup.share(socket, made.get(socket.id())));
+        for (TcpState bound : List.of(TcpState.UNCONNECTED, TcpState.LISTENING)) {
+            each(bound, socket -> TcpSetup.later(socket, made.get(socket.id())));
+        }
+    }
+
+    @Override
+    public Map<Long, Integer> made() {
+        return made.all();
+    }
+
+    @Override
+    public void close() {
+        made.close();
+    }
+
+    private interface Step {
+        void make(TcpSocket socket);
+    }
+
+    private void each(TcpState state, Step step) {
+        for (TcpSocket socket : sockets.values()) {
+            if (socket.state() == state) {
+                try {
+                    step.make(socket);
+                } catch (LinuxError e) {
+                    throw owner(socket).failed(TcpLink.named(socket) + ": " + e.getMessage());
+                }
+            }
+        }
+    }
+
+    private NamedProcess owner(TcpSocket socket) {
+        return owners.of(socket.id(), "TCP socket " + socket.id());
+    }
+
+    private void connected(TcpSocket socket) {
+        if (made.has(socket.id())) {
+            return;
+        }
+        TcpSocket peer = sockets.get(socket.peer());
+        if (peer == null || peer.peer() != socket.id()) {
+            throw owner(socket).failed("the image is inconsistent: " + TcpLink.named(socket) + " has no other end");
+        }
+        TcpSocket called = serves(socket) ? socket : peer;
+        int[] pair = new TcpLink(owner(socket)).connect(called, called == socket ? peer : socket);
+        int own = pair[called == socket ? 0 : 1];
+        int other = pair[called == socket ? 1 : 0];
+        made.add(socket.id(), own);
+        made.add(peer.id(), other);
+        TcpCalls.fill(own, other, socket.queued());
+        TcpCalls.fill(other, own, peer.queued());
+        for (TcpSocket end : List.of(socket, peer)) {
+            TcpSetup.options(end, made.get(end.id()));
+            TcpSetup.finish(end, made.get(end.id()));
+        }
+    }
+
+    /**
+     * Whether it was probably accepted, and has not called: others have the same address, or a listener hears what
+     * comes there.
+     */
+    private boolean serves(TcpSocket socket) {
+        TcpAddress own = TcpAddress.of(socket.local());
+        return sockets.values().stream().anyMatch(one -> one.id() != socket.id() && (one.state() == TcpState.LISTENING
+                ? TcpAddress.of(one.local()).hears(own) : TcpAddress.of(one.local()).equals(own)));
+    }
+
+    /** The other end's bytes arrive, and then it is closed. */
+    private void orphan(TcpSocket socket) {
+        TcpSocket gone = end(socket, socket.remote(), socket.local());
+        int[] pair = new TcpLink(owner(socket)).connect(socket, gone);
+        made.add(socket.id(), pair[0]);
+        try {
+            TcpCalls.fill(pair[0], pair[1], socket.queued());
+        } finally {
+            Files.close(pair[1]);
+        }
+        TcpSetup.options(socket, pair[0]);
+        TcpSetup.finish(socket, pair[0]);
+    }
+
+    /**
+     * Both directions have ended. The kernel keeps no port for it, so that somebody else may have that, or the other
+     * end's, by now: then this one's other end is another (SO_PEERNAME), and its own port, too, if need be.
+     */
+    private void closed(TcpSocket socket) {
+        TcpSocket other = otherClosed(socket);
+        int[] pair = socket.remote().length == 0 ? null : between(socket, socket.local(), socket.remote());
+        // what is left of the former connection lets one of the two call (TcpLink)
+        if (pair == null && socket.remote().length > 0) {
+            int[] turned = between(socket, socket.remote(), socket.local());
+            pair = turned == null ? null : new int[]{turned[1], turned[0]};
+        }
+        if (pair == null) {
+            pair = between(socket, socket.local(), anyPort(socket.local()));
+        }
+        if (pair == null) {
+            pair = between(socket, anyPort(socket.local()), anyPort(socket.local()));
+        }
+        if (pair == null) {
+            throw owner(socket).failed("no port is free at the address of " + TcpLink.named(socket)
+                    + ", both directions of which have ended; try again in a minute");
+        }
+        boolean both = other != null && Arrays.equals(TcpCalls.name(Syscall.GETSOCKNAME, pair[1]), other.local());
+        end(socket, pair[0], pair[1]);
+        if (both) {
+            end(other, pair[1], pair[0]);
+        }
+        TcpCalls.shutdown(pair[1], TcpCalls.SHUT_WR);
+        TcpCalls.shutdown(pair[0], TcpCalls.SHUT_WR);
+        TcpCalls.flags(pair[0], socket.flags());
+        if (both) {
+            TcpCalls.flags(pair[1], other.flags());
+        } else {
+            Files.close(pair[1]);
+        }
+    }
+
+    private void end(TcpSocket socket, int own, int other) {
+        made.add(socket.id(), own);
+        TcpCalls.fill(own, other, socket.queued());
+        TcpSetup.options(socket, own);
+    }
+
+    /** Of the same former connection. */
+    private TcpSocket otherClosed(TcpSocket socket) {
+        return sockets.values()
+                .stream()
+                .filter(one -> one != socket && one.state() == TcpState.CLOSED && !made.has(one.id())
+                        && one.remote().length > 0 && Arrays.equals(one.local(), socket.remote())
+                        && Arrays.equals(one.remote(), socket.local()))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** {called, calling}, connected with these names; null: that cannot be now. */
+    private int[] between(TcpSocket like, byte[] called, byte[] calling) {
+        int listener = TcpSetup.open(like);
+        int client = TcpSetup.open(like);
+        boolean done = false;
+        try {
+            if (TcpCalls.bind(listener, called) == 0 && TcpCalls.bind(client, calling) == 0) {
+                TcpCalls.listen(listener, 1);
+                done = TcpCalls.connect(client, TcpCalls.name(Syscall.GETSOCKNAME, listener)) == 0;
+            }
+            return done
+                    ? new int[]{new TcpLink(owner(like))
+                            .accept(listener, TcpAddress.of(TcpCalls.name(Syscall.GETSOCKNAME, client))),
+                            client}
+                    : null;
+        } finally {
+            Files.close(listener);
+            if (!done) {
+                Files.close(client);
+            }
+        }
+    }
+
+    private static byte[] anyPort(byte[] name) {
+        byte[] other = name.clone();
+        other[2] = other[3] = 0;
+        return other;
+    }
+
+    private static TcpSocket end(TcpSocket like, byte[] local, byte[] remote) {
+        return new TcpSocket(0, 0, like.domain(), like.state(), 0, local, remote, new byte[0], 0, 0, like.options(), 0,
+                0, -1, 0, 0, "", like.device());
+    }
+
+    /** New, bound or listening. Options first: some decide about the port. */
+    private void single(TcpSocket socket) {
+        TcpLink link = new TcpLink(owner(socket));
+        int fd = TcpSetup.open(socket);
+        made.add(socket.id(), fd);
+        TcpSetup.options(socket, fd);
+        TcpAddress local = TcpAddress.of(socket.local());
+        while ((local.port() != 0 || !local.any()) && !link.bind(fd, socket)) {
+            link.pause(socket);
+        }
+        if (socket.state() == TcpState.LISTENING) {
+            TcpCalls.listen(fd, socket.backlog());
+        }
+        TcpSetup.finish(socket, fd);
+    }
+
+    private void waiting(TcpSocket socket) {
+        int fd = new TcpLink(owner(socket)).waiting(socket);
+        made.add(socket.id(), fd);
+        TcpSetup.options(socket, fd);
+        TcpSetup.finish(socket, fd);
+    }
+}

@@ -1,0 +1,2 @@
+/** TCP sockets. */
+package org.udckpt.process.kinds.tcp;

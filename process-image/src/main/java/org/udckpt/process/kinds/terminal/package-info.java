@@ -1,0 +1,2 @@
+/** Pseudo-terminals. */
+package org.udckpt.process.kinds.terminal;

@@ -1,0 +1,2 @@
+/** Timer descriptors. */
+package org.udckpt.process.kinds.timerfd;

@@ -1,0 +1,61 @@
+package org.udckpt.process.kinds.udp;
+
+import org.udckpt.linux.TcpAddress;
+import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.CheckedImage;
+import org.udckpt.process.kinds.base.DescriptorKind;
+import org.udckpt.process.kinds.base.KindCapture;
+import org.udckpt.process.kinds.base.KindRestore;
+import org.udckpt.process.kinds.base.MadeHere;
+import org.udckpt.process.kinds.base.ObjectOwners;
+import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.model.BrokenTable;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.PacketSocket.UdpSocket;
+import org.udckpt.process.model.RowCheck;
+
+/** UDP sockets (udp(7)), with datagrams that were not read. */
+public final class UdpSocketKind implements DescriptorKind<UdpSocket> {
+    @Override
+    public Class<UdpSocket> record() {
+        return UdpSocket.class;
+    }
+
+    @Override
+    public String shown(UdpSocket socket) {
+        return TcpAddress.of(socket.local())
+                + (socket.remote().length == 0 ? "" : " to " + TcpAddress.of(socket.remote()));
+    }
+
+    @Override
+    public void check(UdpSocket socket, RowCheck row, CheckedImage image) throws BrokenTable {
+        row.options(socket.options());
+        row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
+        row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());
+        row.address("local", socket.local(), socket.domain());
+        row.there("remote", socket.remote());
+        if (socket.remote().length > 0) {
+            row.address("remote", socket.remote(), socket.domain());
+        }
+        row.there("queued", socket.queued());
+        row.messages("lengths", socket.lengths(), socket.queued().length);
+        int one = UdpSocket.addressBytes(socket.domain());
+        row.bytes("senders", socket.senders(), one * socket.lengths().length, one * socket.lengths().length, 1);
+        row.text("device", socket.device());
+    }
+
+    @Override
+    public KindCapture capture(CaptureScope scope) {
+        return new UdpCapture(scope);
+    }
+
+    @Override
+    public KindRestore<UdpSocket> restore(RestoreScope scope) {
+        return KindRestore.none();
+    }
+
+    @Override
+    public MadeHere madeHere(JobImage image, ObjectOwners owners) {
+        return new UdpRestore(image, owners);
+    }
+}

@@ -1,0 +1,2 @@
+/** UDP sockets. */
+package org.udckpt.process.kinds.udp;

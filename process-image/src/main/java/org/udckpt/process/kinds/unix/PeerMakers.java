@@ -1,0 +1,139 @@
+package org.udckpt.process.kinds.unix;
+
+import static org.udckpt.linux.LinuxConstants.PR_GET_SECUREBITS;
+import static org.udckpt.linux.LinuxConstants.PR_SET_SECUREBITS;
+import static org.udckpt.linux.LinuxConstants.SECBIT_NO_SETUID_FIXUP;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
+import org.udckpt.process.kinds.base.Maker;
+import org.udckpt.process.kinds.base.ObjectOwners;
+import org.udckpt.process.kinds.base.Struct;
+import org.udckpt.process.model.AttributeKind;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.PeerCredentials;
+
+/**
+ * Who makes unix sockets: the process that made them before, as the user that it was then, for that is what their peers
+ * tell of them (SO_PEERCRED and SO_PEERGROUPS of unix(7)). A process that has ended is there again until they are made.
+ */
+public final class PeerMakers {
+    private static final int SAME = -1;
+
+    /** Effective ones. */
+    private record Identity(int uid, int gid, int[] groups) {
+        boolean is(PeerCredentials peer) {
+            return uid == peer.uid() && gid == peer.gid() && Arrays.equals(sorted(groups), sorted(peer.groups()));
+        }
+
+        private static int[] sorted(int[] numbers) {
+            int[] sorted = numbers.clone();
+            Arrays.sort(sorted);
+            return sorted;
+        }
+    }
+
+    private final Map<Long, PeerCredentials> peers = new HashMap<>();
+    private final Map<Integer, ? extends Maker> makers;
+    /** What all processes are while the job is made. */
+    private final Identity usual;
+
+    /** @param makers by number: the job's processes, and those that have ended */
+    PeerMakers(JobImage image, Map<Integer, ? extends Maker> makers) {
+        of(image).forEach(peer -> peers.put(peer.object(), peer));
+        this.makers = makers;
+        this.usual = peers.isEmpty() ? null : identity(makers.values().iterator().next().hostPid());
+    }
+
+    private static List<PeerCredentials> of(JobImage image) {
+        return image.attributes()
+                .stream()
+                .filter(one -> one.kind() == AttributeKind.PEER_CREDENTIALS)
+                .map(PeerCredentials::of)
+                .toList();
+    }
+
+    /**
+     * Before anything is made.
+     *
+     * @throws RuntimeException naming a socket that only root can make
+     */
+    public static void check(JobImage image, ObjectOwners owners) {
+        for (PeerCredentials peer : of(image)) {
+            if (User.id() != 0 && peer.uid() != User.id()) {
+                throw owners.orFirst(peer.object())
+                        .unsupported("a unix socket of it is connected to user " + Integer.toUnsignedString(peer.uid())
+                                + " (SO_PEERCRED), which only root can restore; restart as root");
+            }
+        }
+    }
+
+    /** Numbers of processes that have ended, and that sockets still tell of. */
+    public static Set<Integer> ended(JobImage image) {
+        Set<Integer> ended = new TreeSet<>();
+        of(image).forEach(peer -> ended.add(peer.pid()));
+        image.processes().forEach(process -> ended.remove(process.pid()));
+        return ended;
+    }
+
+    private static Identity identity(int hostPid) {
+        String status = Proc.text("/proc/" + hostPid + "/status");
+        return new Identity(numbers(status, "Uid:")[1], numbers(status, "Gid:")[1], numbers(status, "Groups:"));
+    }
+
+    private static int[] numbers(String status, String field) {
+        return Arrays.stream(Proc.field(status, field).strip().split("\\s+"))
+                .filter(word -> !word.isEmpty())
+                .mapToInt(Integer::parseUnsignedInt)
+                .toArray();
+    }
+
+    /** Who makes what {@code socket} tells of; {@code other} where that is nobody, or cannot be there again. */
+    Maker of(long socket, Maker other) {
+        PeerCredentials peer = peers.get(socket);
+        return peer == null ? other : makers.containsKey(peer.pid()) ? makers.get(peer.pid()) : other;
+    }
+
+    boolean known(long socket) {
+        return peers.containsKey(socket);
+    }
+
+    /** Calls of {@code maker} for what {@code socket} tells of, as that user. */
+    long as(long socket, Maker maker, Supplier<Long> calls) {
+        PeerCredentials peer = peers.get(socket);
+        if (peer == null || usual.is(peer) || User.id() != 0) {
+            return calls.get();
+        }
+        long bits = maker.call("PR_GET_SECUREBITS", Syscall.PRCTL, PR_GET_SECUREBITS);
+        // it may still do what root may
+        maker.call("PR_SET_SECUREBITS", Syscall.PRCTL, PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP);
+        become(maker, new Identity(peer.uid(), peer.gid(), peer.groups()), false);
+        long result = calls.get();
+        become(maker, usual, true);
+        maker.call("PR_SET_SECUREBITS", Syscall.PRCTL, PR_SET_SECUREBITS, bits);
+        return result;
+    }
+
+    /** @param back to root: the user first, for only root may change its groups; else last, for the same reason */
+    private static void become(Maker maker, Identity who, boolean back) {
+        Runnable user = () -> maker.call("setresuid", Syscall.SETRESUID, SAME, who.uid, SAME);
+        if (back) {
+            user.run();
+        }
+        Struct groups = maker.structure();
+        Arrays.stream(who.groups).forEach(groups::i32);
+        maker.call("setgroups", Syscall.SETGROUPS, who.groups.length, groups.put());
+        maker.call("setresgid", Syscall.SETRESGID, SAME, who.gid, SAME);
+        if (!back) {
+            user.run();
+        }
+    }
+}

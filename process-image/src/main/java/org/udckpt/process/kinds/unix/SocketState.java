@@ -1,0 +1,6 @@
+package org.udckpt.process.kinds.unix;
+
+/** What a unix socket is to others. */
+public enum SocketState {
+    CONNECTED, PEER_CLOSED, LISTENING, UNCONNECTED
+}

@@ -1,0 +1,242 @@
+package org.udckpt.process.kinds.unix;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.RawText;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.UnixDiag;
+import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.Environment;
+import org.udckpt.process.kinds.base.ObjectTable;
+import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.kinds.named.DirectoryOrDevice;
+import org.udckpt.process.kinds.socket.SocketCapture;
+import org.udckpt.process.kinds.socket.SocketOptions;
+import org.udckpt.process.kinds.socket.SocketQueue;
+import org.udckpt.process.kinds.socket.SocketType;
+import org.udckpt.process.model.JobName.SocketFile;
+
+/** Unix sockets between the job's own processes, with what is queued in them. */
+final class UnixCapture implements SocketCapture {
+    private static final int ESTABLISHED = 1, LISTEN = 10, FAMILY_BYTES = 2;
+
+    /**
+     * @param file null: this user may not ask the kernel for it, or there is none. @param peerName as getpeername(2)
+     * tells it; empty: none
+     */
+    private record Found(
+            OpenDescriptor open, long id, UnixDiag.Info info, SocketQueue queue, SocketFile file, byte[] peerName) {
+        boolean datagrams() {
+            return info.type() == SOCK_DGRAM;
+        }
+
+        boolean named() {
+            return info.name().length > 0;
+        }
+
+        long inode() {
+            return Integer.toUnsignedLong(info.inode());
+        }
+
+        long peerInode() {
+            return Integer.toUnsignedLong(info.peer());
+        }
+    }
+
+    private final CaptureScope scope;
+    private final ObjectTable table;
+    private final List<Found> found = new ArrayList<>();
+    private final Map<Long, Long> byInode = new HashMap<>();
+    /** All unix sockets of this machine; null: nobody has asked yet. */
+    private List<UnixDiag.Info> all;
+    /** To which names may be relative; null: nobody has asked yet. */
+    private Set<String> directories;
+
+    UnixCapture(CaptureScope scope) {
+        this.scope = scope;
+        this.table = scope.table();
+    }
+
+    @Override
+    public boolean takes(SocketType type) {
+        return type.unix();
+    }
+
+    @Override
+    public long read(OpenDescriptor open, int socket, SocketType kind) {
+        int type = kind.type();
+        SocketQueue queue = SocketQueue.peek(open, socket, type);
+        UnixDiag.Info info;
+        try (UnixDiag diag = new UnixDiag()) {
+            info = diag.query(open.stat().inode());
+        }
+        if (info.state() == LISTEN && info.receiveQueue() > 0) {
+            throw open.refuse(
+                    "a listening socket has %d connections that were not accepted yet; try again later".formatted(
+                            info.receiveQueue()));
+        }
+        if (SocketOptions.filtered(socket)) {
+            throw open.refuse(
+                    "a unix socket has a filter (SO_ATTACH_FILTER, SO_ATTACH_BPF), which cannot be checkpointed");
+        }
+        long id = table.newId();
+        int[] options = UnixOptionReader.changed(socket, type);
+        if (options.length > 0) {
+            table.add(new UnixOptions(table.newId(), id, options));
+        }
+        scope.askPeer(open, id, socket);
+        found.add(new Found(open, id, info, queue, info.hasFile() ? BoundFile.ask(open.process(), socket, id) : null,
+                peerName(socket)));
+        byInode.put(open.stat().inode(), id);
+        return id;
+    }
+
+    /** As in sockaddr_un.sun_path, without the NUL byte at the end of a path. */
+    private static byte[] peerName(int socket) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, 0, SocketQueue.NAME);
+        long result = Syscall.call(Syscall.GETPEERNAME, socket, data.address() + 8, data.address());
+        if (result == -LinuxError.ENOTCONN) {
+            return new byte[0];
+        }
+        LinuxError.check(result, "name of a socket's peer");
+        byte[] name =
+                data.asSlice(8 + FAMILY_BYTES, Math.max(0, data.get(JAVA_INT, 0) - FAMILY_BYTES)).toArray(JAVA_BYTE);
+        return name.length > 1 && name[0] != 0 && name[name.length - 1] == 0 ? Arrays.copyOf(name, name.length - 1)
+                : name;
+    }
+
+    private Found of(long id) {
+        return found.stream().filter(one -> one.id == id).findFirst().orElseThrow();
+    }
+
+    /**
+     * A datagram socket without a name can have been called by its other half only (socketpair(2)), whatever it has
+     * been connected to since.
+     */
+    private void checkNameless(Found one, Found peer) {
+        if (peer.peerInode() != one.inode() && !peer.named()
+                && (peer.info.peerGone() || peer.peerInode() != 0 && !byInode.containsKey(peer.peerInode()))) {
+            throw one.open.refuse(
+                    "a datagram socket is one end of a pair whose other end was connected elsewhere, to a "
+                            + "socket that has ended; close it first");
+        }
+    }
+
+    /** Whether it is called by a socket of the job, which can send to it although it has no name. */
+    private boolean called(Found one) {
+        return found.stream().anyMatch(other -> other.peerInode() == one.inode());
+    }
+
+    /** Who is connected to a datagram socket is not told by that, but the kernel calls it connected then. */
+    private void checkCallers(Found server) {
+        if (!server.datagrams() || !server.named() || server.info.state() != ESTABLISHED) {
+            return;
+        }
+        if (all == null) {
+            try (UnixDiag diag = new UnixDiag()) {
+                all = diag.all();
+            }
+        }
+        for (UnixDiag.Info one : all) {
+            if (Integer.toUnsignedLong(one.peer()) == server.inode()
+                    && !byInode.containsKey(Integer.toUnsignedLong(one.inode()))) {
+                table.outside().cut(server.open,
+                        "a datagram socket outside of the job is connected to this unix socket",
+                        "close that one before a checkpoint");
+            }
+        }
+    }
+
+    /** When all descriptors are known: who is whose peer. */
+    @Override
+    public void finish() {
+        for (Found one : found) {
+            long peer = 0;
+            boolean gone = connected(one.info);
+            if (one.info.peer() != 0) {
+                Long id = byInode.get(one.peerInode());
+                if (id == null) {
+                    table.outside().cut(one.open, "the other end of this unix socket is outside of the job",
+                            "close it before a checkpoint");
+                    gone = true;
+                } else {
+                    peer = id;
+                }
+            }
+            SocketState state = one.info.state() == LISTEN ? SocketState.LISTENING : peer != 0 ? SocketState.CONNECTED
+                    : gone ? SocketState.PEER_CLOSED : SocketState.UNCONNECTED;
+            SocketQueue queue = one.queue;
+            if (state == SocketState.UNCONNECTED && queue.lengths().length > 0 && !one.named() && !called(one)) {
+                throw one.open.refuse(
+                        "unread messages in a unix socket without a name and without a peer cannot be "
+                                + "checkpointed; try again when they were read");
+            }
+            checkCallers(one);
+            if (state == SocketState.CONNECTED && one.datagrams()) {
+                checkNameless(one, of(peer));
+            }
+            if (state == SocketState.PEER_CLOSED && one.peerName.length > 0) {
+                table.add(new GonePeer(table.newId(), one.id, one.peerName));
+            }
+            table.add(new UnixSocket(one.id, one.open.openFlags(), one.info.type(), state, peer, queue.bytes(),
+                    queue.lengths(), one.info.name(), state == SocketState.LISTENING ? one.info.backlog() : 0,
+                    queue.sendBuffer(), queue.receiveBuffer(), one.info.shutdown(), queue.receiveTimeoutUs(),
+                    queue.sendTimeoutUs(), queue.passCredentials()));
+            if (one.info.hasFile()) {
+                table.add(one.file == null ? file(one) : one.file);
+            }
+        }
+    }
+
+    /** Whether it has had a peer. The kernel calls a datagram socket so as well when somebody has connected to it. */
+    private static boolean connected(UnixDiag.Info socket) {
+        return socket.type() == SOCK_DGRAM ? socket.peerGone() : socket.state() == ESTABLISHED;
+    }
+
+    /**
+     * An ordinary user looks for it. An absolute name that leads elsewhere was removed; of a relative one nobody knows.
+     */
+    private SocketFile file(Found one) {
+        String name = RawText.decode(one.info.name());
+        SocketFile file =
+                BoundFile.find(one.info, one.id, "/proc/" + one.open.process().pid() + "/root", directories());
+        if (file == null && !name.startsWith("/")) {
+            throw one.open.refuse(
+                    ("a unix socket is bound to the relative name %s, in a directory which is the working directory "
+                            + "of no process of the job; only root can find its path:"
+                            + " bind it to an absolute name, or take the checkpoint as root")
+                            .formatted(name));
+        }
+        return file == null ? new SocketFile(one.id, "", 0, 0, 0) : file;
+    }
+
+    /** Where the job's processes are, and where they came from. */
+    private Set<String> directories() {
+        if (directories == null) {
+            directories = new LinkedHashSet<>();
+            scope.processes().forEach(process -> directories.add(Files.readLink("/proc/" + process.pid() + "/cwd")));
+            for (String variable : List.of("PWD", "OLDPWD", "TMPDIR", "XDG_RUNTIME_DIR", "HOME")) {
+                scope.processes().forEach(process -> directories.add(Environment.of(process.pid(), variable)));
+            }
+            table.objects().forEach(
+                    object -> directories.add(object instanceof DirectoryOrDevice opened ? opened.path() : null));
+            directories.addAll(List.of("/tmp", "/run", "/"));
+            directories.removeIf(directory -> directory == null || !directory.startsWith("/"));
+        }
+        return directories;
+    }
+}

@@ -1,0 +1,2 @@
+/** Unix sockets. */
+package org.udckpt.process.kinds.unix;

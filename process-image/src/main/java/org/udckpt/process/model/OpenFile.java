@@ -1,0 +1,8 @@
+package org.udckpt.process.model;
+
+/**
+ * A regular file. {@code backing} is the {@link SharedMemory} with its contents, or 0: the file on disk is reopened by
+ * path and, when it was open for writing, cut back to {@code size}.
+ */
+public record OpenFile(long id, String path, int flags, long position, long size, int mode, long device, long inode,
+        long modifiedNs, long backing) implements KernelObject {}

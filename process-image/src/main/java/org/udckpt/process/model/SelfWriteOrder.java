@@ -1,0 +1,20 @@
+package org.udckpt.process.model;
+
+import java.util.BitSet;
+
+/**
+ * What a {@link SelfWriting} source is to do with the bytes that it appends.
+ *
+ * @param file number in the list of {@link SelfWriting#ready}
+ * @param offset where the file ends
+ * @param roomFrom where the file system is asked for huge pages before that; multiples of 2 MiB
+ * @param roomTo the end of that, which the file may then be as long as; not above {@code roomFrom}: nothing is asked
+ *     for
+ * @param digest is filled with the bytes' SHA-256 (32 bytes); null: nobody asks
+ * @param key of AES-256-GMAC, 32 bytes; null: nobody asks for a tag
+ * @param seal 12 bytes of nonce, and 16 that are filled with the bytes' tag; null with {@code key}
+ * @param zeros is filled with the pages that hold only zeros, as by {@code look}; where there are any, nothing is
+ *     appended; null: it is known what to append
+ */
+public record SelfWriteOrder(int file, long offset, long roomFrom, long roomTo, byte[] digest, byte[] key, byte[] seal,
+        BitSet zeros) {}

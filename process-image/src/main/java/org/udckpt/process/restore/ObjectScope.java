@@ -1,0 +1,131 @@
+package org.udckpt.process.restore;
+
+import java.nio.file.Path;
+import java.util.Map;
+import org.udckpt.linux.Files;
+import org.udckpt.process.kinds.NewNames;
+import org.udckpt.process.kinds.base.MadeObjects;
+import org.udckpt.process.kinds.base.Maker;
+import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.OpenFile;
+import org.udckpt.process.model.SharedMemory;
+import org.udckpt.process.names.NewName;
+import org.udckpt.process.names.PlacedNames;
+
+/** What a restore offers to the kinds. */
+record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, NamedFiles files, NewNames names,
+        PlacedNames placed, RestoreTarget target, ProcessTree tree, SharedContents contents) implements RestoreScope {
+    @Override
+    public Maker maker(long object) {
+        return descriptors.maker(object);
+    }
+
+    @Override
+    public Maker process(int pid) {
+        return descriptors.puppet(pid);
+    }
+
+    @Override
+    public NewName name(long object) {
+        return names.of(object);
+    }
+
+    @Override
+    public int openSeen(Maker maker, String path) {
+        return files.openSeen("/proc/" + maker.hostPid() + "/root", path);
+    }
+
+    @Override
+    public long tryOpenSeen(Maker maker, String path, int flags) {
+        return files.tryOpenSeen((Puppet) maker, path, flags);
+    }
+
+    @Override
+    public long tryOpen(Maker maker, String path, int flags, int mode) {
+        return files.tryOpen((Puppet) maker, path, flags, mode);
+    }
+
+    @Override
+    public void verify(Maker maker, String path, long fd) {
+        files.verify(path, NamedFiles.stat((Puppet) maker, fd));
+    }
+
+    @Override
+    public Maker user(long memory) {
+        return descriptors.user(memory);
+    }
+
+    @Override
+    public void fill(SharedMemory memory, Maker maker, long fd) {
+        contents.fill(memory, (Puppet) maker, fd);
+    }
+
+    @Override
+    public void fillAt(SharedMemory memory, Maker maker, long address, String what) {
+        contents.fillAt(memory, (Puppet) maker, address, what);
+    }
+
+    @Override
+    public void noteMade(Maker maker, SharedMemory memory) {
+        contents.noteMade((Puppet) maker, memory);
+    }
+
+    @Override
+    public boolean verified(String path) {
+        return files.verified(path);
+    }
+
+    @Override
+    public void verify(Maker maker, OpenFile file, long fd) {
+        files.verify(file, NamedFiles.stat((Puppet) maker, fd));
+    }
+
+    @Override
+    public long openMade(Maker maker, String path, int flags, Files.Stat stat) {
+        return NamedFiles.openMade((Puppet) maker, path, flags, stat);
+    }
+
+    @Override
+    public long openDirectory(Maker maker, String path, Files.Stat stat) {
+        return NamedFiles.openDirectory((Puppet) maker, path, stat);
+    }
+
+    @Override
+    public int endingChild(long object) {
+        return tree.endingChild(object);
+    }
+
+    @Override
+    public Map<Integer, ? extends Maker> makers() {
+        return tree.makers();
+    }
+
+    @Override
+    public long stream(int number) {
+        return tree.streams()[number];
+    }
+
+    @Override
+    public Path agentSocket() {
+        return target.agentSocket();
+    }
+
+    @Override
+    public long processManager(Maker maker, byte[] queued) {
+        int number = target.pmi(maker.rank(), queued);
+        long fd = maker.fetch(tree.shepherd(), number);
+        target.taken(number);
+        return fd;
+    }
+
+    @Override
+    public RestoreException inconsistent(String what) {
+        return new RestoreException(RestoreException.Reason.FAILED, what);
+    }
+
+    @Override
+    public MadeObjects made() {
+        return handles;
+    }
+}

@@ -1,0 +1,51 @@
+package org.udckpt.process.restore;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.udckpt.process.restore.RestoreException.Reason;
+
+/**
+ * All files for which a restart is refused: one message names them, so that nobody has to mend one after the other. On
+ * another distribution each library is another one.
+ */
+final class RefusedFiles {
+    /** So many are named; the others are counted. */
+    static final int NAMED = 20;
+
+    private final String wayOut;
+    private final List<RestoreException> refusals = new ArrayList<>();
+
+    /** @param wayOut what is to be done about a file that was changed, with which messages may end */
+    RefusedFiles(String wayOut) {
+        this.wayOut = wayOut;
+    }
+
+    void add(RestoreException refusal) {
+        refusals.add(refusal);
+    }
+
+    /** @throws RestoreException if there was one; others are able to change files where one of the reasons says so */
+    void refuse() {
+        if (refusals.size() == 1) {
+            throw refusals.getFirst();
+        }
+        if (!refusals.isEmpty()) {
+            boolean forbidden = refusals.stream().map(RestoreException::reason).anyMatch(Reason.FORBIDDEN::equals);
+            throw new RestoreException(forbidden ? Reason.FORBIDDEN : Reason.FILE_CHANGED, message());
+        }
+    }
+
+    private String message() {
+        List<String> lines = new ArrayList<>();
+        lines.add(refusals.size() + " files are not as they were at the checkpoint:");
+        for (RestoreException refusal : refusals.subList(0, Math.min(NAMED, refusals.size()))) {
+            lines.add(refusal.getMessage().replace("; " + wayOut, ""));
+        }
+        if (refusals.size() > NAMED) {
+            lines.add("and " + (refusals.size() - NAMED) + " more");
+        }
+        lines.add("For each: " + wayOut + ". Where this is another system than at the checkpoint: copy that one's"
+                + " directories here, and say so for each of them (--map-path /usr=/srv/old/usr)");
+        return String.join("\n", lines);
+    }
+}

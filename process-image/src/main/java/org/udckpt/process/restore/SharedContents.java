@@ -1,0 +1,46 @@
+package org.udckpt.process.restore;
+
+import java.io.IOException;
+import java.util.Map;
+import org.udckpt.linux.ProcessHandleFd;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.SharedMemory;
+
+/**
+ * The contents of shared memory, by its ids, and how they come into what was made.
+ *
+ * @param changes {@link RestoreTarget#changes}
+ */
+record SharedContents(Map<Long, MemorySource> sources, Pages pages, PrivateFiles.Place changes) {
+    /** Into a file of {@code maker}; {@link Pages#await} waits for it. What is empty reads as zero. */
+    void fill(SharedMemory memory, Puppet maker, long fd) {
+        MemorySource source = sources.get(memory.id());
+        if (source != null) {
+            try (ProcessHandleFd process = new ProcessHandleFd(maker.hostPid())) {
+                pages.fillFile(source, process.duplicate((int) fd), memory);
+            }
+        }
+    }
+
+    /** To an address in {@code maker}, at once. */
+    void fillAt(SharedMemory memory, Puppet maker, long address, String what) {
+        MemorySource source = sources.get(memory.id());
+        if (source != null) {
+            pages.fillMemory(source, maker.memory(), address, what);
+            pages.await();
+        }
+    }
+
+    /** Without {@link #changes} it is the job's again, which removes it or not. */
+    void noteMade(Puppet maker, SharedMemory memory) {
+        if (changes == null) {
+            return;
+        }
+        try {
+            PrivateFiles.made(changes, memory);
+        } catch (IOException e) {
+            throw maker.failed("that " + memory.path() + " has to be removed again could not be noted: "
+                    + e.getMessage());
+        }
+    }
+}

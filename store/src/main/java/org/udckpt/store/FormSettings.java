@@ -1,0 +1,59 @@
+package org.udckpt.store;
+
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.write.ImageForm;
+import org.udckpt.support.config.Interval;
+import org.udckpt.support.config.Option;
+import org.udckpt.support.config.Settings;
+
+/** In which form the settings want a job's memory stored. */
+public final class FormSettings {
+    private static final Pattern COMPRESS = Pattern.compile("none|zstd(?::(\\d{1,2}))?");
+    private static final int DEFAULT_LEVEL = 1; // a core then compresses about as fast as a good disk writes
+    /** How many checkpoints there are in a chain when they are taken by themselves. */
+    private static final int DEFAULT_FULL_EVERY = 8;
+
+    private FormSettings() {}
+
+    static ImageForm of(Settings settings) {
+        return new ImageForm(integrity(settings), zstdLevel(settings), fullEvery(settings) > 1);
+    }
+
+    private static int zstdLevel(Settings settings) {
+        Matcher matcher = COMPRESS.matcher(settings.text(Option.COMPRESS));
+        if (matcher.matches() && settings.text(Option.COMPRESS).equals("none")) {
+            return 0;
+        }
+        int level =
+                !matcher.matches() ? 0 : matcher.group(1) == null ? DEFAULT_LEVEL : Integer.parseInt(matcher.group(1));
+        if (level < 1 || level > ImageForm.MOST_ZSTD_LEVEL) {
+            throw settings.bad(Option.COMPRESS,
+                    "none, zstd, or zstd:LEVEL with a level from 1 to " + ImageForm.MOST_ZSTD_LEVEL);
+        }
+        return level;
+    }
+
+    private static Manifest.Integrity integrity(Settings settings) {
+        for (Manifest.Integrity one : Manifest.Integrity.values()) {
+            if (one.name().toLowerCase(Locale.ROOT).equals(settings.text(Option.INTEGRITY))) {
+                return one;
+            }
+        }
+        throw settings.bad(Option.INTEGRITY, "gmac, sha256 or xxh3");
+    }
+
+    /**
+     * Each how many checkpoints one holds everything. By default each does where people ask for them one by one, and
+     * may take away old ones by hand, and where their number is limited: an older one that is needed could not go.
+     */
+    public static int fullEvery(Settings settings) {
+        if (settings.text(Option.FULL_INTERVAL).isEmpty()) {
+            return settings.count(Option.KEEP) > 0 || Interval.of(settings) instanceof Interval.Never ? 1
+                    : DEFAULT_FULL_EVERY;
+        }
+        return settings.atLeastOne(Option.FULL_INTERVAL);
+    }
+}

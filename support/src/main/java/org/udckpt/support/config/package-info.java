@@ -1,0 +1,2 @@
+/** Settings, their origins (files, environment, flags) and their checks. */
+package org.udckpt.support.config;

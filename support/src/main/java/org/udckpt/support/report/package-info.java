@@ -1,0 +1,2 @@
+/** Messages, errors with their exit codes, and how numbers are shown. */
+package org.udckpt.support.report;

@@ -1,0 +1,59 @@
+package org.udckpt.support.runtime;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * {@code job.json} of a runtime directory: who runs the job, for other udckpt commands to find.
+ *
+ * @param imageDirectory where its checkpoints go
+ * @param agentStart start time of the agent in clock ticks since boot (proc(5), stat field 22): tells a reused pid
+ * @param shepherdPid 0 until it runs
+ * @param generation 0 in a job's first incarnation
+ */
+public record JobRecord(String name, String imageDirectory, int ranks, List<String> program, long agentPid,
+        long agentStart,
+        long shepherdPid, long shepherdStart, int generation) {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** @throws IOException also where it is none, or says less than a job's */
+    public static JobRecord read(Path directory) throws IOException {
+        Path file = directory.resolve("job.json");
+        JobRecord job = JSON.readValue(file.toFile(), JobRecord.class);
+        if (job == null || job.name == null || job.imageDirectory == null || job.program == null
+                || job.program.stream().anyMatch(Objects::isNull)) {
+            throw new IOException(file + " does not name its job");
+        }
+        return job;
+    }
+
+    /** Replaces the file at once: a reader sees the old or the new one. */
+    public void write(Path directory) throws IOException {
+        Path temporary = directory.resolve("job.json.tmp");
+        OwnFile.write(temporary, JSON.writeValueAsBytes(tree()));
+        Files.move(temporary, directory.resolve("job.json"), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** Member by member: to look at a record, Jackson takes longer than a restart takes for most of its steps. */
+    private ObjectNode tree() {
+        ObjectNode tree =
+                JSON.createObjectNode().put("name", name).put("imageDirectory", imageDirectory).put("ranks", ranks);
+        program.forEach(tree.putArray("program")::add);
+        return tree.put("agentPid", agentPid).put("agentStart", agentStart).put("shepherdPid", shepherdPid)
+                .put("shepherdStart", shepherdStart).put("generation", generation);
+    }
+
+    public boolean agentAlive() {
+        return ProcessTimes.isAlive(agentPid, agentStart);
+    }
+
+    public boolean shepherdAlive() {
+        return shepherdPid != 0 && ProcessTimes.isAlive(shepherdPid, shepherdStart);
+    }
+}
