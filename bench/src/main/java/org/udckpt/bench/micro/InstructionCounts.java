@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The tables of instructions that bench/overhead prints: of each row those that virtualization, or a tag, adds. Its tables
- * of times are left out.
+ * The tables of instructions that bench/overhead prints: of each row those that virtualization, or a tag, adds. Its
+ * tables of times are left out.
  */
 final class InstructionCounts {
     private static final Pattern SECTION = Pattern.compile("(\\S[^:]*): user-space instructions .*");
