@@ -24,7 +24,7 @@ fuzz_packages="clang libclang-rt-14-dev"
 package_packages="zstd unzip rpm git"
 
 # For `./udckpt lint`.
-lint_packages="git python3 shellcheck clang-format clang-tidy codespell"
+lint_packages="git python3 shellcheck clang-format clang-tidy codespell libpmix-dev"
 
 missing_packages() {
     local package

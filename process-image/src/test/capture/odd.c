@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <mqueue.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -305,6 +306,16 @@ static void *own_keyring(void *unused) {
     return unused;
 }
 
+/* One more than are kept of who made a socket's peer (SO_PEERGROUPS). */
+static void peer_groups(void) {
+    enum { GROUPS = 4097 };
+    static gid_t groups[GROUPS];
+    int pair[2];
+    for (int i = 0; i < GROUPS; i++) groups[i] = 1000 + i;
+    MUST(setgroups(GROUPS, groups));
+    MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+}
+
 static char handled; /* SYSCALL_DISPATCH_FILTER_ALLOW: calls go to the kernel all the same */
 
 static _Atomic int over;
@@ -377,7 +388,8 @@ static void make(const char *kind) {
         MUST(mknod("node", S_IFCHR | 0640, makedev(1, 3)));
         MUST(open("node", O_RDWR));
         MUST(unlink("node"));
-    } else if (!strcmp(kind, "urgent-owner")) MUST(fcntl(socket(AF_INET, SOCK_STREAM, 0), F_SETOWN, getppid()));
+    } else if (!strcmp(kind, "peer-groups")) peer_groups();
+    else if (!strcmp(kind, "urgent-owner")) MUST(fcntl(socket(AF_INET, SOCK_STREAM, 0), F_SETOWN, getppid()));
     else if (!strcmp(kind, "netlink-generic")) MUST(socket(AF_NETLINK, SOCK_RAW, 16));
     else if (!strncmp(kind, "tcp-to:", 7)) call(loopback(atoi(kind + 7)));
     else if (!strcmp(kind, "landlock")) landlock();

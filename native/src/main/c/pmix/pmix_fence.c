@@ -2,7 +2,7 @@
  * Fences over all units, by PMI-1: each unit puts what its ranks have contributed, in pieces, and after the barrier
  * gets that of all others: their first pieces, which say how many there are, and then the rest. All of one go are
  * announced before the first is got, so that the agent asks for them together. A thread does one fence after the
- * other: the order of fences of all ranks is the same everywhere, since each rank has it. / */
+ * other: the order of fences of all ranks is the same everywhere, since each rank has it. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * udckpt-pmix LAYOUT PROGRAM [ARG...]: starts the ranks of one unit of a job and is their PMIx server
  * (docs/user/running.md, Open MPI). To the agent it is one rank of PMI-1: PMI_FD is its connection, PMI_RANK the first
- * of its ranks. All other processes of the kind are reached by PMI-1 alone. / */
+ * of its ranks. All other processes of the kind are reached by PMI-1 alone. */
 #pragma once
 #include <pmix_common.h>
 #include <signal.h>

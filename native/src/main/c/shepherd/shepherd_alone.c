@@ -1,7 +1,7 @@
 /*
  * PMI-1 without the agent (MPICH src/pmi, "wire protocol" of simple_pmi.c): enough for a job that runs to come to its
  * end. Barriers and finalize work, abort ends the job. A rank that puts or looks up is still in MPI_Init, which only
- * an agent can bring to its end: some of its peers would wait for it for ever, so the job ends at once. / */
+ * an agent can bring to its end: some of its peers would wait for it for ever, so the job ends at once. */
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * lost before all memory is in, it ends the job before it lets go.
  *
  * Reading the event of a fork(2) makes the descriptor of the child's memory, in the process that reads. It is read
- * here, when the agent asks, so that at no moment the agent alone has it. / */
+ * here, when the agent asks, so that at no moment the agent alone has it. */
 #include <errno.h>
 #include <linux/userfaultfd.h>
 #include <stdio.h>

@@ -105,7 +105,7 @@ static int map_user(uid_t uid, gid_t gid) {
 
 /*
  * A new user namespace brings all capabilities back into the bounding set (user_namespaces(7)). They mean nothing
- * outside of it, but the job's processes have not had them, and what starts them is what they are compared with. / */
+ * outside of it, but the job's processes have not had them, and what starts them is what they are compared with. */
 static uint64_t bounding_set(void) {
   uint64_t set = 0;
   for (int capability = 0; capability <= CAPABILITIES; capability++)
@@ -228,7 +228,7 @@ static pid_t clone_with_pid(pid_t pid) {
  * What getppid(2) tells a job's first processes and its orphans stays the same: the shepherd goes on, with its
  * connections, in a child of pid 1 that has the number that the job's parent had; pid 1 only waits for it. The
  * namespace ends with pid 1, so with the shepherd. Where there cannot be such a number (it is above this machine's
- * pid_max), pid 1 stays the shepherd. / */
+ * pid_max), pid 1 stays the shepherd. */
 void parent_become(pid_t pid) {
   if (!namespaces_restored() || getpid() != 1 || children_roots() > 0) {
     agent_say("error parent %d: it has to be the first command of a shepherd started with --restore", pid);
@@ -259,7 +259,9 @@ void stub_make(pid_t pid) {
   int error = errno;
   close(ends[1]);
   pid_t host_pid = 0;
-  if (child < 0) agent_say("error stub %d: cannot create a process with this pid: %s", pid, strerror(error));
+  if (child < 0)
+    agent_say("error stub %d: cannot create a process with this pid: %s%s", pid, strerror(error),
+              error == EINVAL ? "; raise kernel.pid_max, which is smaller here" : "");
   else if (read(ends[0], &host_pid, sizeof host_pid) != sizeof host_pid) agent_say("error stub %d: died at once", pid);
   else {
     /* Not before it has closed everything: what the agent finds open in it, it leaves to the restored process. */

@@ -83,7 +83,7 @@ void pmi_taken(int fd) {
 
 /*
  * Requests are answered only while there is room for answers (answer_alone), so one that does not fit is a defect
- * here. The rank must not wait for it for ever: it finds its connection closed, and says so. / */
+ * here. The rank must not wait for it for ever: it finds its connection closed, and says so. */
 void relay_say(struct relay *relay, const char *format, ...) {
   struct stream *out = &relay->to_rank;
   va_list list;

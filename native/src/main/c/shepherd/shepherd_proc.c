@@ -97,7 +97,7 @@ static int put_mounts(const struct covered *covered, size_t count, char *error, 
 /*
  * What the machine unmounts (and mounts) goes for the job, too, as for any process: a copy of the mounts that heard
  * nothing of it would keep a disk busy. The other way nothing goes. In a chroot whose root is no mount point (EINVAL,
- * mount(2)) it has to do that the mount at /proc is so. / */
+ * mount(2)) it has to do that the mount at /proc is so. */
 int proc_mount(char *error, size_t size) {
   struct covered covered[MOUNTS_MOST];
   if (mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 &&

@@ -118,14 +118,25 @@ final class ProcessTree {
     /** Processes that have ended, until {@link #endMakers}. */
     private void bringBack(Set<Integer> wanted, Puppet parent) {
         for (int pid : wanted) {
-            if (taken.add(pid)) {
-                made.put(pid, parent.helper(pid));
+            if (!taken.add(pid)) {
+                if (!made.containsKey(pid)) {
+                    warnOfMaker(pid, "is in use now");
+                }
+                continue;
+            }
+            Puppet maker = parent.helperIfPossible(pid);
+            if (maker == null) {
+                warnOfMaker(pid, "is above kernel.pid_max here");
+            } else {
+                made.put(pid, maker);
                 makers.put(pid, parent);
-            } else if (!made.containsKey(pid)) {
-                target.warn("process " + pid + ", which has left the job, made unix sockets of the job; its pid is "
-                        + "in use now, so SO_PEERCRED names another process as their maker");
             }
         }
+    }
+
+    private void warnOfMaker(int pid, String why) {
+        target.warn("process " + pid + ", which has left the job, made unix sockets of the job; its pid " + why
+                + ", so SO_PEERCRED names another process as their maker");
     }
 
     /** By number, until {@link #endMakers}: also processes that have ended, and that sockets tell of. */

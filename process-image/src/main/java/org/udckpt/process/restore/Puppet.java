@@ -3,6 +3,7 @@ package org.udckpt.process.restore;
 import static org.udckpt.linux.LinuxConstants.PR_SET_DUMPABLE;
 import static org.udckpt.linux.LinuxConstants.PR_SET_NAME;
 import static org.udckpt.linux.LinuxConstants.RLIMIT_CORE;
+import static org.udckpt.linux.LinuxConstants.SIGCHLD;
 import static org.udckpt.linux.LinuxConstants.SIGKILL;
 
 import java.lang.foreign.MemorySegment;
@@ -108,13 +109,21 @@ final class Puppet implements Maker, AutoCloseable {
      * is what this one has been given to pass on.
      */
     Puppet fork(Owner child) {
-        int host = clone("fork process " + child.pid(), 17 /* SIGCHLD */, 0, child.pid(), 0);
+        int host = clone("fork process " + child.pid(), SIGCHLD, 0, child.pid(), 0);
         return new Puppet(child, host, base, instruction(), scratch);
     }
 
     /** As {@link #fork}: a process that is none of the image's. */
     Puppet helper(int child) {
         return fork(owner.helper(child));
+    }
+
+    /** As {@link #helper}; null where no process can have this number (above the namespace's pid_max). */
+    Puppet helperIfPossible(int child) {
+        long made = tryClone(SIGCHLD, 0, child, 0);
+        return made == -LinuxError.EINVAL ? null
+                : new Puppet(owner.helper(child), newTask("fork process " + child, made, child), base, instruction(),
+                        scratch);
     }
 
     /**
@@ -128,13 +137,21 @@ final class Puppet implements Maker, AutoCloseable {
 
     /** clone3(2) with set_tid; the new task's id for the tracer, stopped and with all signals blocked. */
     private int clone(String what, long exitSignal, long flags, int id, long clearTid) {
+        return newTask(what, tryClone(exitSignal, flags, id, clearTid), id);
+    }
+
+    /** Its result in the calling process, or {@code -errno}. */
+    private long tryClone(long exitSignal, long flags, int id, long clearTid) {
         long ids = structure().i32(id).put();
         // pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup
         long arguments = structure().i64(flags).i64(0).i64(clearTid).i64(0).i64(exitSignal).i64(0).i64(0).i64(0)
                 .i64(ids).i64(1).i64(0).put();
-        long made = call(what, Syscall.CLONE3, arguments, CLONE_ARGS_BYTES);
+        return tryCall(Syscall.CLONE3, arguments, CLONE_ARGS_BYTES);
+    }
+
+    private int newTask(String what, long made, int id) {
         if (made != id) {
-            throw failed(what + ": the kernel gave id " + made);
+            throw failed(what + ": " + (made < 0 ? LinuxError.name((int) -made) : "the kernel gave id " + made));
         }
         int host = injector.newTask();
         awaitInterrupt(host);

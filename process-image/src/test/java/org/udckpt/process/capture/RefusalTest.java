@@ -88,6 +88,7 @@ class RefusalTest {
     /** What only root can do. */
     @ParameterizedTest
     @CsvSource({"host-name, uts namespace of its own", "device-node, has another owner or other permissions",
+            "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",
             "raw-udp, a raw socket (IPv4) cannot be checkpointed",
             "raw-tcp, a raw socket (IPv4) cannot be checkpointed"})
     void oddPrivileges(String kind, String words) throws Exception {

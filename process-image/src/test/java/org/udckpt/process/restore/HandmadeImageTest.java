@@ -19,8 +19,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.linux.ProcessMemory;
+import org.udckpt.linux.User;
 import org.udckpt.process.kinds.pipe.Pipe;
 import org.udckpt.process.kinds.pipe.PipeEnd;
+import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
@@ -28,6 +31,7 @@ import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MappedFile;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.OpenFile;
+import org.udckpt.process.model.PeerCredentials;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.TcpSocket;
@@ -45,6 +49,8 @@ class HandmadeImageTest {
     private static final long CODE = 0x1000_0000L;
     private static final int PARENT = 5000;
     private static final int CHILD = 4321;
+    /** Above the most that pid_max can be. */
+    private static final int NO_NUMBER = 5_000_000;
     /** read(7, rsp, 3); exit_group(sum of what was read) */
     private static final byte[] PROGRAM = bytes(
             0xb8, 0, 0, 0, 0, 0xbf, 7, 0, 0, 0, 0x48, 0x89, 0xe6, 0xba, 3, 0, 0, 0, 0x0f, 0x05,
@@ -111,6 +117,34 @@ class HandmadeImageTest {
             }
             assertTrue(answer.startsWith("stub " + PARENT), answer);
             assertTrue(shepherd.ask("stub " + CHILD) > 0, "the child's pid is free again");
+        }
+    }
+
+    /** A socket's maker that has ended, with a number of a machine whose pid_max was larger than any is here. */
+    @Test
+    void aNumberThatNoProcessCanHaveIsSaidAndTheJobRuns() throws Exception {
+        try (TestShepherd shepherd = TestShepherd.start(directory, List.of(), "--restore", "0")) {
+            JobImage here = image(shepherd, List.of());
+            Attribute maker = Attribute.of(AttributeKind.PEER_CREDENTIALS, PARENT, 0,
+                    new PeerCredentials(2, NO_NUMBER, User.id(), 0, new int[0]).values());
+            JobImage image = new JobImage(here.processes(), here.threads(), here.regions(), here.descriptors(),
+                    here.objects(), here.timers(), here.zombies(), here.clocks(), here.vectors(), List.of(), List.of(),
+                    List.of(), List.of(), List.of(), List.of(), List.of(), List.of(maker));
+            Map<Integer, Integer> pids =
+                    Restorer.restore(image, List.of(new Program(PARENT), new Program(CHILD)), shepherd);
+            assertTrue(shepherd.exit().startsWith("exited " + pids.get(PARENT) + " "));
+            assertEquals(List.of("process " + NO_NUMBER + ", which has left the job, made unix sockets of the job; its "
+                    + "pid is above kernel.pid_max here, so SO_PEERCRED names another process as their maker"),
+                    shepherd.warnings());
+        }
+    }
+
+    @Test
+    void aProcessThatNoNumberCanBeIsRefusedWithTheWayOut() throws Exception {
+        try (TestShepherd shepherd = TestShepherd.start(directory, List.of(), "--restore", "0")) {
+            shepherd.tell("stub " + NO_NUMBER);
+            String answer = shepherd.answer();
+            assertTrue(answer.startsWith("error stub " + NO_NUMBER) && answer.contains("raise kernel.pid_max"), answer);
         }
     }
 

@@ -28,6 +28,7 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
     private final SocketChannel channel;
     private final BufferedReader lines;
     private final Queue<String> exits = new ArrayDeque<>();
+    private final List<String> warnings = new ArrayList<>();
 
     private TestShepherd(Path directory, Process process, SocketChannel channel) {
         this.directory = directory;
@@ -62,6 +63,10 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
                 Thread.sleep(10);
             }
         }
+    }
+
+    List<String> warnings() {
+        return warnings;
     }
 
     void tell(String command) {
@@ -152,7 +157,7 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
 
     @Override
     public void warn(String what) {
-        System.out.println(what);
+        warnings.add(what);
     }
 
     @Override
