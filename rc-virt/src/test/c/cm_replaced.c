@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum { ROUNDS = 10, QPN = 0x4711 };
-enum { FIRST_GAP_US = 50000, MOMENT_MS = 30, SECOND_GAP_US = 200000, PATIENCE_MS = 60000, FAREWELL_MS = 10000 };
+enum { FIRST_GAP_US = 50000, MOMENT_MS = 30, SECOND_GAP_US = 200000, TIMEOUT_MS = 60000, FAREWELL_MS = 10000 };
 /* reasons of a refusal: InfiniBand specification volume 1, 12.6.7.2 */
 enum { BY_THE_PROGRAM = 28, NOBODY_LISTENS = 8 };
 
@@ -44,7 +44,7 @@ static int event_within(int wait_ms, enum rdma_cm_event_type wanted, struct rdma
 static int expect(enum rdma_cm_event_type wanted, struct rdma_cm_id **id)
 {
     int status;
-    if (!event_within(PATIENCE_MS, wanted, id, &status))
+    if (!event_within(TIMEOUT_MS, wanted, id, &status))
         fail(rdma_event_str(wanted));
     return status;
 }
@@ -84,7 +84,7 @@ static void serve(struct sockaddr_in *address)
         usleep(FIRST_GAP_US);
         if (!accept_one(address, MOMENT_MS, &accepted)) {
             usleep(SECOND_GAP_US);
-            if (!accept_one(address, PATIENCE_MS, &accepted))
+            if (!accept_one(address, TIMEOUT_MS, &accepted))
                 fail("no request over udp");
         }
     }

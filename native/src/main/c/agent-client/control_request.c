@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 30000 };
+enum { TIMEOUT_MS = 30000 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int connection = -1;
@@ -28,14 +28,14 @@ static void lost(const char *what)
 static ssize_t receive_patiently(void *buffer, size_t size, const char *name)
 {
     struct pollfd wait = {.fd = connection, .events = POLLIN};
-    int patience = PATIENCE_MS, ready;
-    while ((ready = poll(&wait, 1, patience)) <= 0) {
+    int timeout = TIMEOUT_MS, ready;
+    while ((ready = poll(&wait, 1, timeout)) <= 0) {
         if (ready < 0 && errno != EINTR)
             return -1;
         if (ready == 0) {
             control_log("%s: no answer from the agent for %d s (is it stopped?); waiting for it", name,
-                        PATIENCE_MS / 1000);
-            patience = -1;
+                        TIMEOUT_MS / 1000);
+            timeout = -1;
         }
     }
     errno = 0;

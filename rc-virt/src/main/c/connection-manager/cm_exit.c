@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 200 }; /* exit(3) may be called by a handler whose thread holds the mutex */
+enum { TIMEOUT_MS = 200 }; /* exit(3) may be called by a handler whose thread holds the mutex */
 
 static pid_t owner; /* a forked child has copies of the connections, and may use no verb */
 
@@ -17,7 +17,7 @@ void cm_owned(void)
 static int lock_soon(void)
 {
     for (int waited = 0; pthread_mutex_trylock(&cm_mutex); waited++) {
-        if (waited == PATIENCE_MS)
+        if (waited == TIMEOUT_MS)
             return 0;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }

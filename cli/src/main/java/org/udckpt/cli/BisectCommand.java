@@ -111,7 +111,7 @@ final class BisectCommand implements Callable<Integer> {
         if (limit != null && !alone) {
             throw new Failure(ExitCode.USAGE, "--limit needs --batch: without it, you end gdb yourself");
         }
-        Duration patience = limit == null ? null : Settings.duration(limit, "--limit");
+        Duration timeout = limit == null ? null : Settings.duration(limit, "--limit");
         List<String> debugger = DebugOptions.words(gdb);
         // it and a terminal are there, before the search
         new GdbCommand(debugger, List.of(), !alone && !searchOnly, null);
@@ -137,7 +137,7 @@ final class BisectCommand implements Callable<Integer> {
             tell(found, first, before);
             String report = null;
             if (!searchOnly) {
-                report = again(settings, question, debugger, directory, before, first, key, alone, patience);
+                report = again(settings, question, debugger, directory, before, first, key, alone, timeout);
             }
             if (json) {
                 JsonOutput.print(describe(found, entries, first, before, report));
@@ -233,7 +233,7 @@ final class BisectCommand implements Callable<Integer> {
 
     private String again(Settings settings, Question question, List<String> debugger, WorkDirectory directory,
             Catalogue.Entry before, Catalogue.Entry first,
-            ImageKey key, boolean alone, Duration patience) throws IOException {
+            ImageKey key, boolean alone, Duration timeout) throws IOException {
         if (before == null) {
             throw new Failure(ExitCode.NOT_FOUND, "the expression is true already in " + first.name()
                     + ", the oldest checkpoint: there is no earlier one to run again from");
@@ -252,7 +252,7 @@ final class BisectCommand implements Callable<Integer> {
             return null;
         }
         StringBuilder said = new StringBuilder();
-        String report = reexecution.alone(from, row.name(), patience, said);
+        String report = reexecution.alone(from, row.name(), timeout, said);
         if (report == null) {
             StandardError.patient().print(said);
             throw new Failure(ExitCode.NOT_FOUND, "the job ran again from " + before.name()

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class HostNames {
     private static final int AT_ONCE = 16;
-    private static final int PATIENCE_SECONDS = 3; // as far as a name server that does not answer is worth it
+    private static final int TIMEOUT_SECONDS = 3; // as far as a name server that does not answer is worth it
 
     private HostNames() {}
 
@@ -39,7 +39,7 @@ public final class HostNames {
         try {
             List<CompletableFuture<InetAddress[]>> found =
                     names.stream().map(name -> CompletableFuture.supplyAsync(() -> addresses(name), lookups)
-                            .completeOnTimeout(new InetAddress[0], PATIENCE_SECONDS, TimeUnit.SECONDS)).toList();
+                            .completeOnTimeout(new InetAddress[0], TIMEOUT_SECONDS, TimeUnit.SECONDS)).toList();
             List<String> others = new ArrayList<>();
             List<String> nobodys = new ArrayList<>();
             for (int i = 0; i < names.size(); i++) {

@@ -66,12 +66,12 @@ public final class LeadNodes implements AutoCloseable {
      */
     public static LeadNodes start(Settings settings, Starter starter, NodeJob job, Timing timing,
             JobCredential credential, LeadListener part) throws InterruptedException {
-        Duration patience = settings.duration(Option.START_TIMEOUT);
-        if (patience.isZero()) {
+        Duration timeout = settings.duration(Option.START_TIMEOUT);
+        if (timeout.isZero()) {
             throw settings.bad(Option.START_TIMEOUT, "a longer time");
         }
         List<StartCommand> commands = commands(settings, starter, job);
-        Timing waiting = new Timing(timing.heartbeat(), timing.lease(), timing.start() + patience.toNanos());
+        Timing waiting = new Timing(timing.heartbeat(), timing.lease(), timing.start() + timeout.toNanos());
         int incarnation = new SecureRandom().nextInt();
         LeadNodes nodes;
         try {
@@ -84,10 +84,10 @@ public final class LeadNodes implements AutoCloseable {
             part.joined(nodes.node);
             nodes.loop.start(nodes.node.part(), nodes.rendezvous, nodes::failed);
             NodeSpecification specification = new NodeSpecification(job, incarnation,
-                    NodeSpecification.Address.of(nodes.endpoint.address()), waiting, patience.toNanos(),
+                    NodeSpecification.Address.of(nodes.endpoint.address()), waiting, timeout.toNanos(),
                     NodeSpecification.given(settings));
             nodes.processes.start(commands, new SpecificationText(specification, credential).encode(), nodes::ended);
-            nodes.await(patience);
+            nodes.await(timeout);
             return nodes;
         } catch (RuntimeException | Error | InterruptedException e) {
             nodes.close("the job was not started");
@@ -117,9 +117,9 @@ public final class LeadNodes implements AutoCloseable {
         return A_HANDSHAKE.multipliedBy(job.nodes()).toNanos();
     }
 
-    private void await(Duration patience) throws InterruptedException {
+    private void await(Duration timeout) throws InterruptedException {
         try {
-            rendezvous.complete().get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            rendezvous.complete().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
             loop.execute(now -> node.part().treeNode().allHaveCome(toldAll(job), now));
         } catch (ExecutionException e) {
             throw Failure.of("starting the job's agents", e);
@@ -129,7 +129,7 @@ public final class LeadNodes implements AutoCloseable {
             throw new Failure(ExitCode.TIMEOUT,
                     StartCommand.agents(missing) + " (host " + job.units().get(missing.getFirst()).host()
                             + (missing.size() > 1 ? ", ..." : "")
-                            + ") did not connect within --start-timeout " + patience.toSeconds()
+                            + ") did not connect within --start-timeout " + timeout.toSeconds()
                             + " s: read the starter's output above, and check that the host can connect to "
                             + endpoint.address().getAddress().getHostAddress() + " (--lead-address)",
                     e);

@@ -111,7 +111,7 @@ public final class NodeAgent {
         byte[] hello = new Introduction.Hello(SpecificationText.VERSION, ProcessHandle.current().pid(),
                 endpoint.address(), hostName()).encode();
         CompletableFuture<?> answered = CompletableFuture.anyOf(introduced, end);
-        long until = System.nanoTime() + specification.patience();
+        long until = System.nanoTime() + specification.timeout();
         for (long pause = FIRST_PAUSE.toNanos(); System.nanoTime() - until < 0; pause *= 2) {
             endpoint.send(0, hello);
             try {
@@ -125,7 +125,7 @@ public final class NodeAgent {
                 + "), unit " + NodeJob.unit(node)
                 + ", got no answer from the lead at " + specification.lead().host() + " port "
                 + specification.lead().port() + " within "
-                + Duration.ofNanos(specification.patience()).toSeconds() + " s: check that no firewall between the "
+                + Duration.ofNanos(specification.timeout()).toSeconds() + " s: check that no firewall between the "
                 + "hosts blocks TCP connections, or give --lead-address");
     }
 

@@ -37,7 +37,7 @@ import org.udckpt.support.report.Messages;
 public final class NodeAuthority implements AddressAuthority, TableResolver.Local, AutoCloseable {
     private static final int ROOM = 1024; // at first; the cache grows
     // the tree needs milliseconds; and longer when a node on the way is lost
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
     /** What nobody has may be on its way: a peer can hear of a queue pair, from outside of MPI, before the root has. */
     private static final int TRIES = 4;
     private static final Duration ON_ITS_WAY = Duration.ofMillis(150);
@@ -160,7 +160,7 @@ public final class NodeAuthority implements AddressAuthority, TableResolver.Loca
             Messages.error(("the address of LID 0x%04x, QPN 0x%06x "
                     + "was not received from the other nodes within %d s").formatted(key >>> 24 & VerbsAddress.MAX_LID,
                             key & VerbsAddress.MAX_QPN,
-                            PATIENCE.toSeconds()),
+                            TIMEOUT.toSeconds()),
                     e);
             return Optional.empty();
         } catch (InterruptedException e) {
@@ -184,7 +184,7 @@ public final class NodeAuthority implements AddressAuthority, TableResolver.Loca
             waiting.put(number, answer);
             keys.put(number, key);
         });
-        return answer.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+        return answer.get(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     @Override

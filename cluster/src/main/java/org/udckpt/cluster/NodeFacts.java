@@ -19,7 +19,7 @@ import org.udckpt.support.report.Messages;
 final class NodeFacts {
     static final String WHAT = "fact";
     // the tree needs milliseconds; and longer when a node on the way is lost
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final long PAUSE_MS = 50;
     /** A stranger's datagrams, each of which names an unknown GID, must not hold up who receives them. */
     private static final long ABSENT_NS = Duration.ofSeconds(1).toNanos();
@@ -49,8 +49,8 @@ final class NodeFacts {
      * @return empty if no node has told it
      * @throws IllegalStateException if the other nodes have not answered in time
      */
-    Optional<String> get(String name, Duration patience) {
-        long end = System.nanoTime() + patience.toNanos();
+    Optional<String> get(String name, Duration timeout) {
+        long end = System.nanoTime() + timeout.toNanos();
         Optional<String> found = ask(name);
         try {
             while (found.isEmpty() && System.nanoTime() < end) {
@@ -67,12 +67,12 @@ final class NodeFacts {
     /**
      * The same for a name that strangers may bring here: one that nobody has is not asked for again within a second.
      */
-    Optional<String> getOfStrangers(String name, Duration patience) {
+    Optional<String> getOfStrangers(String name, Duration timeout) {
         Long since = absent.get(name);
         if (since != null && System.nanoTime() - since < ABSENT_NS) {
             return Optional.empty();
         }
-        Optional<String> found = get(name, patience);
+        Optional<String> found = get(name, timeout);
         if (found.isEmpty()) {
             if (absent.size() >= MOST_ABSENT) {
                 absent.clear();
@@ -110,10 +110,10 @@ final class NodeFacts {
         CompletableFuture<Map<String, String>> answer = new CompletableFuture<>();
         thread.execute(now -> values.get(Set.of(name), answer, now));
         try {
-            return Optional.ofNullable(answer.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS).get(name));
+            return Optional.ofNullable(answer.get(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS).get(name));
         } catch (TimeoutException e) {
             throw new IllegalStateException("'" + name + "' was not received from the other nodes within "
-                    + PATIENCE.toSeconds() + " s", e);
+                    + TIMEOUT.toSeconds() + " s", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while the other nodes were asked for '" + name + "'", e);

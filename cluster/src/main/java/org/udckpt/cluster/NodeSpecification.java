@@ -16,10 +16,10 @@ import org.udckpt.support.config.Settings;
  * @param incarnation     random: nothing of another incarnation of the job counts
  * @param lead     where the lead listens
  * @param timing   of the tree
- * @param patience how long the agent waits for the lead's answer, in nanoseconds
+ * @param timeout how long the agent waits for the lead's answer, in nanoseconds
  * @param given    the settings that the lead was given, by their keys
  */
-public record NodeSpecification(NodeJob job, int incarnation, Address lead, Timing timing, long patience,
+public record NodeSpecification(NodeJob job, int incarnation, Address lead, Timing timing, long timeout,
         Map<String, Setting> given) {
     /** @param host an IP address. @param port from 1 */
     public record Address(String host, int port) {
@@ -48,8 +48,8 @@ public record NodeSpecification(NodeJob job, int incarnation, Address lead, Timi
     public record Setting(String text, String origin) {}
 
     public NodeSpecification {
-        if (job == null || lead == null || timing == null || patience <= 0) {
-            throw new IllegalArgumentException("a specification without job, lead, timing or patience");
+        if (job == null || lead == null || timing == null || timeout <= 0) {
+            throw new IllegalArgumentException("a specification without job, lead, timing or timeout");
         }
         given = Map.copyOf(given);
         given.keySet().forEach(NodeSpecification::option);

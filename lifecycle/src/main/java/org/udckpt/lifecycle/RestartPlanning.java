@@ -78,7 +78,7 @@ public final class RestartPlanning {
             String job = Restart.facts(name, location.parent(), reader, state, layout, node.state()).name();
             RuntimeDirectory.requireFree(settings, job);
             Restorer.checkRights(node.image(), node.processes()::name);
-            Restorer.checkSurroundings(moved.of(node.image()), node.memories().values(), node.processes()::name,
+            Restorer.checkEnvironment(moved.of(node.image()), node.memories().values(), node.processes()::name,
                     Messages::warn);
             Restorer.checkPrograms(moved.of(node.image()), Messages::warn);
             List<Move> moves = moves(settings, state.layout(), layout, node.state().addresses());
@@ -139,7 +139,7 @@ public final class RestartPlanning {
                 moves.add(move(settings, job, number, image.units().get(number), node.state().addresses(), lead));
                 try {
                     Restorer.checkPrograms(here.of(node.image()), Messages::warn);
-                    Restorer.checkSurroundings(here.of(node.image()), node.memories().values(), node.processes()::name,
+                    Restorer.checkEnvironment(here.of(node.image()), node.memories().values(), node.processes()::name,
                             Messages::warn);
                     changes.addAll(changes(settings, location, job.name(), number, node, here,
                             job.image().elsewhere(number, here)));

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(300)
 class FilesTest {
-    private static final int PATIENCE_S = 90;
+    private static final int TIMEOUT_S = 90;
 
     private final Path directory;
     private final CommandLine commands;
@@ -48,7 +48,7 @@ class FilesTest {
             start("--files", "work", "--files-except", "work/*.tmp");
             awaitStep(60);
             Files.writeString(work.resolve("scratch.tmp"), "not part of it");
-            assertEquals(0, commands.run("checkpoint", PATIENCE_S, "checkpoint", "job"), this::text);
+            assertEquals(0, commands.run("checkpoint", TIMEOUT_S, "checkpoint", "job"), this::text);
             // not the first, where a file was met while it was written
             String kept = ".udckpt-rolled-back-" + Files.readString(commands.output("checkpoint")).strip();
             goOnAndKill();
@@ -78,9 +78,9 @@ class FilesTest {
                 assertEquals(List.of(), left.filter(path -> path.getFileName().toString().contains("udckpt")).toList());
             }
 
-            assertEquals(0, commands.run("inspect", PATIENCE_S, "inspect", "--files", "images"));
+            assertEquals(0, commands.run("inspect", TIMEOUT_S, "inspect", "--files", "images"));
             assertTrue(commands.printed("inspect").contains(work + "/shared"), commands.printed("inspect"));
-            assertEquals(0, commands.run("verify", PATIENCE_S, "verify", "images"));
+            assertEquals(0, commands.run("verify", TIMEOUT_S, "verify", "images"));
             good();
         } finally {
             end();
@@ -95,8 +95,8 @@ class FilesTest {
         try {
             start("--full-every", "3", "--compress", "zstd");
             awaitStep(40);
-            assertEquals(0, commands.run("checkpoint", PATIENCE_S, "checkpoint", "job"), this::text);
-            assertEquals(0, commands.run("checkpoint", PATIENCE_S, "checkpoint", "job"), this::text);
+            assertEquals(0, commands.run("checkpoint", TIMEOUT_S, "checkpoint", "job"), this::text);
+            assertEquals(0, commands.run("checkpoint", TIMEOUT_S, "checkpoint", "job"), this::text);
             goOnAndKill();
             Files.delete(work.resolve("log.1.0"));
             begin("second", "restart", "images", "--name", "job");
@@ -121,12 +121,12 @@ class FilesTest {
         try {
             start("--files", work.toString());
             awaitStep(20);
-            assertEquals(0, commands.run("checkpoint", PATIENCE_S, "checkpoint", "job", "--then", "kill"), this::text);
-            assertTrue(run.waitFor(PATIENCE_S, TimeUnit.SECONDS), this::text);
+            assertEquals(0, commands.run("checkpoint", TIMEOUT_S, "checkpoint", "job", "--then", "kill"), this::text);
+            assertTrue(run.waitFor(TIMEOUT_S, TimeUnit.SECONDS), this::text);
             Files.write(work.resolve("scratch.0.0"), new byte[7]);
             Files.delete(work.resolve("log.0.0"));
             Files.createDirectory(work.resolve("log.0.0"));
-            assertEquals(74, commands.run("refused", PATIENCE_S, "restart", "images", "--name", "job"), () -> text());
+            assertEquals(74, commands.run("refused", TIMEOUT_S, "restart", "images", "--name", "job"), () -> text());
             assertTrue(
                     commands.printed("refused").contains(
                             work + "/log.0.0 was a file at the checkpoint and is now a directory; move it away"),
@@ -148,16 +148,16 @@ class FilesTest {
             for (List<String> flags : List.of(List.of("--files", ""), List.of("--files-in-stop", "much"),
                     List.of("--files-limit", "-1"))) {
                 assertEquals(64,
-                        commands.run("bad", PATIENCE_S, "run", flags.getFirst(), flags.getLast(), "--", "/bin/true"),
+                        commands.run("bad", TIMEOUT_S, "run", flags.getFirst(), flags.getLast(), "--", "/bin/true"),
                         () -> flags + text());
             }
             for (List<String> flags : List.of(List.of("--map-path", "x=/tmp"), List.of("--map-path", "/x"),
                     List.of("--rolled-back", "perhaps"))) {
                 assertEquals(64,
-                        commands.run("bad", PATIENCE_S, "restart", flags.getFirst(), flags.getLast(), "images"),
+                        commands.run("bad", TIMEOUT_S, "restart", flags.getFirst(), flags.getLast(), "images"),
                         () -> flags + text());
             }
-            assertEquals(66, commands.run("bad", PATIENCE_S, "restart", "--map-path", "/x=/nonexistent", "images"));
+            assertEquals(66, commands.run("bad", TIMEOUT_S, "restart", "--map-path", "/x=/nonexistent", "images"));
             good();
         } finally {
             end();
@@ -182,7 +182,7 @@ class FilesTest {
     }
 
     private void awaitStep(int wanted) throws Exception {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
         while (step() < wanted || !Files.exists(commands.runtime().resolve("job/command.sock"))) {
             assertTrue(run.isAlive() && System.nanoTime() < end, () -> "step " + wanted + " did not come\n" + text());
             Thread.sleep(20);
@@ -199,7 +199,7 @@ class FilesTest {
     private void finish() throws Exception {
         awaitStep(step() + 20);
         Files.createFile(directory.resolve("finish"));
-        assertTrue(run.waitFor(PATIENCE_S, TimeUnit.SECONDS), () -> "it does not end\n" + text());
+        assertTrue(run.waitFor(TIMEOUT_S, TimeUnit.SECONDS), () -> "it does not end\n" + text());
         assertEquals(0, run.exitValue(), this::text);
     }
 
@@ -211,7 +211,7 @@ class FilesTest {
         Process process =
                 new ProcessBuilder("mpiexec.hydra", "-n", "2", program.toString(), wanted.toString(), steps, "none")
                         .redirectErrorStream(true).redirectOutput(directory.resolve("wanted.out").toFile()).start();
-        assertTrue(process.waitFor(PATIENCE_S, TimeUnit.SECONDS), "the program alone does not end");
+        assertTrue(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS), "the program alone does not end");
         assertEquals(0, process.exitValue());
         return wanted;
     }

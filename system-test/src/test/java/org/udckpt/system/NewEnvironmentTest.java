@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 /** {@code restart --env}: a restored program, and what it starts, find other environment variables. */
 @Timeout(240)
 class NewEnvironmentTest {
-    private static final int PATIENCE_S = 60;
+    private static final int TIMEOUT_S = 60;
     private final Path directory;
     private final CommandLine commands;
 
@@ -31,27 +31,27 @@ class NewEnvironmentTest {
                 directory.resolve("finish").toString());
         try {
             await(answer, "red (none) yes red");
-            assertEquals(0, commands.run("checkpoint", PATIENCE_S, "checkpoint", "job", "--then", "kill"),
+            assertEquals(0, commands.run("checkpoint", TIMEOUT_S, "checkpoint", "job", "--then", "kill"),
                     () -> text("checkpoint"));
-            assertTrue(run.waitFor(PATIENCE_S, TimeUnit.SECONDS));
+            assertTrue(run.waitFor(TIMEOUT_S, TimeUnit.SECONDS));
             Files.delete(answer);
 
             run = commands.start("second", "restart", "images", "--env", "COLOUR=green", "--env",
                     "SHAPE=round and = so", "--env", "COLOUR=blue");
             await(answer, "blue round and = so yes blue");
-            assertEquals(0, commands.run("again", PATIENCE_S, "checkpoint", "job", "--then", "kill"),
+            assertEquals(0, commands.run("again", TIMEOUT_S, "checkpoint", "job", "--then", "kill"),
                     () -> text("again"));
-            assertTrue(run.waitFor(PATIENCE_S, TimeUnit.SECONDS));
+            assertTrue(run.waitFor(TIMEOUT_S, TimeUnit.SECONDS));
             Files.delete(answer);
 
             run = commands.start("third", "restart", "images", "--env", "SHAPE=");
             await(answer, "blue  yes blue"); // they are its own now
             Files.createFile(directory.resolve("finish"));
-            assertTrue(run.waitFor(PATIENCE_S, TimeUnit.SECONDS), () -> text("third"));
+            assertTrue(run.waitFor(TIMEOUT_S, TimeUnit.SECONDS), () -> text("third"));
             assertEquals(0, run.exitValue(), () -> text("third"));
             for (String wrong : new String[]{"COLOUR", "=red", "UDCKPT_DIR=/", "LONG=" + "x".repeat(9000),
                     "TWO=lines\nof text"}) {
-                assertEquals(64, commands.run("wrong", PATIENCE_S, "restart", "images", "--env", wrong),
+                assertEquals(64, commands.run("wrong", TIMEOUT_S, "restart", "images", "--env", wrong),
                         () -> text("wrong"));
             }
         } finally {
@@ -62,7 +62,7 @@ class NewEnvironmentTest {
     }
 
     private void await(Path answer, String expected) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
         String found = "";
         while (!found.equals(expected) && System.nanoTime() < deadline) {
             Thread.sleep(20);

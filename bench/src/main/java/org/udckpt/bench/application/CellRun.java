@@ -43,15 +43,15 @@ final class CellRun implements AutoCloseable {
         }
     }
 
-    /** Two checkpoints, {@code patience} and twice {@code patience} after the start. */
-    TrialVerdict checkpoints(Undisturbed undisturbed, Duration patience)
+    /** Two checkpoints, {@code delay} and twice {@code delay} after the start. */
+    TrialVerdict checkpoints(Undisturbed undisturbed, Duration delay)
             throws EndedTooEarly, IOException, InterruptedException {
         workplace.prepare();
         long start = System.nanoTime();
         try (BenchJob job = workplace.first(List.of())) {
             job.busy(cell.ranks());
             for (int i = 0; i < 2; i++) {
-                job.goOn(patience);
+                job.goOn(delay);
                 ids.add(job.checkpoint());
             }
             return verdict(undisturbed, job.awaitEnd(), start);
@@ -59,7 +59,7 @@ final class CellRun implements AutoCloseable {
     }
 
     /** Two checkpoints as well, each followed by the end of everything and a restart on other addresses. */
-    TrialVerdict restarts(Undisturbed undisturbed, Duration patience)
+    TrialVerdict restarts(Undisturbed undisturbed, Duration delay)
             throws EndedTooEarly, IOException, InterruptedException {
         workplace.prepare();
         long start = System.nanoTime();
@@ -67,11 +67,11 @@ final class CellRun implements AutoCloseable {
         try {
             JobStatus before = job.busy(cell.ranks());
             for (int number = 2; number <= 3; number++) {
-                job.goOn(patience);
+                job.goOn(delay);
                 before = job.busyAgain(before);
                 String id = job.checkpoint();
                 ids.add(id);
-                job.goOn(patience.compareTo(LOST_WORK) < 0 ? patience : LOST_WORK);
+                job.goOn(delay.compareTo(LOST_WORK) < 0 ? delay : LOST_WORK);
                 job.kill();
                 job.close();
                 workplace.log().println("killed after " + id);

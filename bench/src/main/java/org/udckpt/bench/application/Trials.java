@@ -18,7 +18,7 @@ import org.udckpt.bench.workload.Judgement;
 final class Trials {
     private static final int ATTEMPTS = 4;
     // of the undisturbed run's time: the checkpoints are at a quarter and at half of it
-    private static final double FIRST_PATIENCE = 0.25;
+    private static final double FIRST_DELAY = 0.25;
     private final BenchPaths place;
     private final TrialVerdicts verdicts;
 
@@ -78,11 +78,11 @@ final class Trials {
 
     private TrialVerdict disturbed(Cell cell, TrialMode way, Undisturbed undisturbed)
             throws IOException, InterruptedException {
-        double patience = undisturbed.seconds() * FIRST_PATIENCE;
-        for (int attempt = 0; attempt < ATTEMPTS; attempt++, patience /= 2) {
+        double delay = undisturbed.seconds() * FIRST_DELAY;
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++, delay /= 2) {
             Path directory = fresh(cell, way);
             try (CellRun run = new CellRun(cell, place, directory)) {
-                Duration wait = Duration.ofMillis(Math.round(patience * 1000));
+                Duration wait = Duration.ofMillis(Math.round(delay * 1000));
                 TrialVerdict verdict = way == TrialMode.CHECKPOINT ? run.checkpoints(undisturbed, wait)
                         : run.restarts(undisturbed, wait);
                 if (verdict.passed()) {

@@ -24,13 +24,13 @@ record RestartRunner(Cell cell, List<String> options, Optional<Duration> whole, 
 
     @Override
     public RunResult of(Workplace workplace) throws EndedTooEarly, IOException, InterruptedException {
-        Duration patience = whole.orElse(UNKNOWN).dividedBy(4L << attempt);
+        Duration delay = whole.orElse(UNKNOWN).dividedBy(4L << attempt);
         String command = workplace.command(options);
         long start = System.nanoTime();
         BenchJob job = workplace.first(options);
         try {
             job.busy(cell.ranks());
-            job.goOn(patience.minusNanos(System.nanoTime() - start)); // nothing, when it took longer until it was busy
+            job.goOn(delay.minusNanos(System.nanoTime() - start)); // nothing, when it took longer until it was busy
             String id = job.checkpoint();
             job.kill();
             job.close();

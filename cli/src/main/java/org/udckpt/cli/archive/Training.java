@@ -14,7 +14,7 @@ import org.udckpt.support.report.StandardError;
  */
 public final class Training {
     private static final String JOB = "archive";
-    private static final long PATIENCE_NS = 60_000_000_000L;
+    private static final long TIMEOUT_NS = 60_000_000_000L;
     private static final int UNKNOWN_JOB = 66, USAGE = 64;
 
     private Training() {}
@@ -56,7 +56,7 @@ public final class Training {
         long begin = System.nanoTime();
         int code;
         while ((code = Udckpt.run("checkpoint", JOB)) == UNKNOWN_JOB && !run.isDone()
-                && System.nanoTime() - begin < PATIENCE_NS) {
+                && System.nanoTime() - begin < TIMEOUT_NS) {
             Thread.sleep(100);
         }
         expect(code, "checkpoint");

@@ -22,7 +22,7 @@ public final class RankStatus implements AutoCloseable {
     public static final int MOST_UNITS = 256;
     /** Of all units together: a question takes the lead at most some 100 MB. */
     static final int MOST_ENDPOINTS = 1 << 17;
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
     /** What came of one question, by unit. */
     private static final class Question {
@@ -56,19 +56,19 @@ public final class RankStatus implements AutoCloseable {
     }
 
     private final NodeJob job;
-    private final long patience;
+    private final long timeout;
     private Consumer<ControlMessage.ToUnits> toAll;
     private Question open;
     private int asked;
     private boolean closed;
 
     public RankStatus(NodeJob job) {
-        this(job, PATIENCE);
+        this(job, TIMEOUT);
     }
 
-    RankStatus(NodeJob job, Duration patience) {
+    RankStatus(NodeJob job, Duration timeout) {
         this.job = job;
-        this.patience = patience.toNanos();
+        this.timeout = timeout.toNanos();
     }
 
     /** The agents are there. @param all passes a note to all of them */
@@ -91,12 +91,12 @@ public final class RankStatus implements AutoCloseable {
             return Map.of();
         }
         if (open == null || open.end - System.nanoTime() <= 0) {
-            open = new Question(++asked, System.nanoTime() + patience);
+            open = new Question(++asked, System.nanoTime() + timeout);
             toAll.accept(new ControlMessage.Tell(open.number, most()));
         }
         Question mine = open;
         Map<Integer, UnitRanks> answers = mine.whole();
-        for (long left = patience; answers.size() < job.units().size() && left > 0 && !closed;
+        for (long left = timeout; answers.size() < job.units().size() && left > 0 && !closed;
                 left = mine.end - System.nanoTime()) {
             TimeUnit.NANOSECONDS.timedWait(this, left);
             answers = mine.whole();

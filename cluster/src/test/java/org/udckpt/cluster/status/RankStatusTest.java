@@ -72,8 +72,8 @@ class RankStatusTest {
                 "/", List.of("true"), Map.of(), null);
     }
 
-    private RankStatus rankStatus(int units, Duration patience) {
-        RankStatus rankStatus = new RankStatus(job(units), patience);
+    private RankStatus rankStatus(int units, Duration timeout) {
+        RankStatus rankStatus = new RankStatus(job(units), timeout);
         rankStatus.open(asked::add);
         return rankStatus;
     }

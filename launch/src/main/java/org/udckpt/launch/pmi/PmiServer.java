@@ -31,7 +31,7 @@ public final class PmiServer implements AutoCloseable {
      * What a rank waits for the other agents' answer to a get: far longer than it takes, also while a node on the way
      * is given up.
      */
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     /** What is known of one rank. */
     private static final class Seat {
@@ -52,14 +52,14 @@ public final class PmiServer implements AutoCloseable {
     private final ServerSocketChannel server;
     private final KeyValueSpace space;
     private final PmiListener listener;
-    private final Duration patience;
+    private final Duration timeout;
     private final List<Seat> seats; // by place in the span
     private final CompletableFuture<PmiPeers> peers = new CompletableFuture<>();
     private final AtomicLong begun = new AtomicLong();
     private final AtomicLong ended = new AtomicLong();
 
-    /** @param patience with other agents; in tests shorter */
-    PmiServer(Path socket, RankSpan span, PmiState state, PmiListener listener, Duration patience) throws IOException {
+    /** @param timeout with other agents; in tests shorter */
+    PmiServer(Path socket, RankSpan span, PmiState state, PmiListener listener, Duration timeout) throws IOException {
         if (!span.ranks().boxed().toList().equals(state.ranks().stream().map(PmiState.RankState::rank).toList())) {
             throw new IllegalArgumentException("PMI's state is of other ranks than an agent's with " + span);
         }
@@ -67,7 +67,7 @@ public final class PmiServer implements AutoCloseable {
         this.space = new KeyValueSpace(state.name());
         state.pairs().forEach(space::put);
         this.listener = listener;
-        this.patience = patience;
+        this.timeout = timeout;
         this.seats = state.ranks().stream().map(Seat::new).toList();
         this.server = UnixPeer.listen(socket, Math.max(128, span.count()));
         Thread.ofVirtual().name("pmi-accept").start(this::accept);
@@ -88,7 +88,7 @@ public final class PmiServer implements AutoCloseable {
     /** Serves a restarted job from where its image left it. */
     public static PmiServer restore(Path socket, RankSpan span, PmiState state, PmiListener listener)
             throws IOException {
-        return new PmiServer(socket, span, state, listener, PATIENCE);
+        return new PmiServer(socket, span, state, listener, TIMEOUT);
     }
 
     /**
@@ -246,7 +246,7 @@ public final class PmiServer implements AutoCloseable {
     /** What other agents' ranks have put under these keys. @throws TimeoutException if they do not answer */
     Map<String, String> get(Set<String> keys) throws TimeoutException, InterruptedException, ExecutionException {
         return span.isAll() ? Map.of()
-                : peers.thenCompose(others -> others.get(keys)).get(patience.toNanos(), TimeUnit.NANOSECONDS);
+                : peers.thenCompose(others -> others.get(keys)).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** The last rank to come in lets everyone go, or tells the other agents. */

@@ -22,7 +22,7 @@ final class PmiSession {
     private static final String KEY_MAX = "64";
     private static final String VALUE_MAX = "1024";
     private static final int MOST_EXPECTED = 1 << 20;
-    private static final int MOST_ASKED = 1 << 12; // in one question, each of which has a patience of its own
+    private static final int MOST_ASKED = 1 << 12; // in one question, each of which has a timeout of its own
     private static final int LINE_MAX = 64 * 1024; // one of MPI_Comm_spawn's may hold many arguments
 
     private final PmiServer server;

@@ -35,7 +35,7 @@ import org.udckpt.support.report.WriteProgress;
 public final class CoordinatedCheckpoints implements CheckpointMethod {
     private static final int ATTEMPTS = 40;
     private static final long PAUSE_MS = 100, LONGEST_PAUSE_MS = 2000;
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60); // a restarted job's memory may still come in
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60); // a restarted job's memory may still come in
 
     /** What the lead itself writes. */
     @FunctionalInterface
@@ -141,7 +141,7 @@ public final class CoordinatedCheckpoints implements CheckpointMethod {
 
     /** Returns when all ranks run again, or stand for good. What may succeed another time is tried again. */
     private CoordinatedAttempt resumed(Progress progress, boolean last) throws InterruptedException {
-        long giveUp = System.nanoTime() + PATIENCE_NS;
+        long giveUp = System.nanoTime() + TIMEOUT_NS;
         for (int number = 1;; number++) {
             if (impossible != null) {
                 throw new Failure(ExitCode.BUSY, "a checkpoint of job " + job + ": " + impossible);

@@ -17,7 +17,7 @@ import org.udckpt.support.report.Messages;
 final class StopPhase {
     private static final int ATTEMPTS = 20;
     private static final long PAUSE_MS = 100;
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
 
     private final Job job;
     private final Stopwatch watch;
@@ -54,7 +54,7 @@ final class StopPhase {
      * behind.
      */
     NodeSnapshot make() throws IOException, InterruptedException {
-        long giveUp = System.nanoTime() + PATIENCE_NS;
+        long giveUp = System.nanoTime() + TIMEOUT_NS;
         CaptureFailed last = null;
         for (int attempt = 0; attempt < ATTEMPTS && System.nanoTime() < giveUp; attempt++) {
             try {

@@ -14,7 +14,7 @@ import org.udckpt.lifecycle.checkpoint.PeriodicCheckpoints;
 import org.udckpt.lifecycle.checkpoint.UnitCheckpoints;
 import org.udckpt.lifecycle.metrics.JobMetrics;
 import org.udckpt.lifecycle.metrics.MetricsOutputs;
-import org.udckpt.process.capture.Rehearsal;
+import org.udckpt.process.capture.WarmUp;
 import org.udckpt.store.ImageOptions;
 import org.udckpt.store.tiers.TierFlush;
 import org.udckpt.support.config.Interval;
@@ -54,7 +54,7 @@ public final class JobService {
         }
         // Not beside memory that comes in: no checkpoint can be taken before that has ended.
         job.filling().filled()
-                .thenRun(() -> Thread.ofPlatform().daemon().name("rehearsal").start(() -> rehearse(library)));
+                .thenRun(() -> Thread.ofPlatform().daemon().name("warm-up").start(() -> warmUp(library)));
     }
 
     /** The same for a unit of a job of several nodes, whose checkpoints are asked for elsewhere. */
@@ -67,13 +67,13 @@ public final class JobService {
         }
         job.open(new UnitCommands(job, checkpoints));
         job.filling().filled()
-                .thenRun(() -> Thread.ofPlatform().daemon().name("rehearsal").start(() -> rehearse(library)));
+                .thenRun(() -> Thread.ofPlatform().daemon().name("warm-up").start(() -> warmUp(library)));
     }
 
     /** Compiles the code of the stop, so that the first checkpoint stops the job no longer than the later ones. */
-    private static void rehearse(Path library) {
+    private static void warmUp(Path library) {
         try {
-            Rehearsal.run(REHEARSALS, REHEARSAL_TIME, library);
+            WarmUp.run(REHEARSALS, REHEARSAL_TIME, library);
         } catch (RuntimeException e) {
             Messages.warn("the warm-up stop failed: " + e.getMessage() + "; the first checkpoint may take longer");
         }

@@ -32,7 +32,7 @@ import org.udckpt.support.report.Messages;
 @SuppressWarnings("try") // close() waits for what is under way, and whoever closes may be interrupted
 public final class MetricsFile implements AutoCloseable {
     private static final long PERIOD_SECONDS = 5;
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
     // the only one that the node exporter's textfile collector reads
     private static final String PROMETHEUS_SUFFIX = ".prom";
 
@@ -131,11 +131,11 @@ public final class MetricsFile implements AutoCloseable {
     @Override
     public void close() throws InterruptedException {
         closed.countDown();
-        if (thread.join(PATIENCE)) {
+        if (thread.join(TIMEOUT)) {
             tryToWrite(metrics::atEnd);
         } else {
             Messages.warn("the last metrics are missing in " + file + ": writing it takes more than "
-                    + PATIENCE.toSeconds() + " s");
+                    + TIMEOUT.toSeconds() + " s");
         }
     }
 }

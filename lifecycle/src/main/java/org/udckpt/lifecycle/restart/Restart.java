@@ -313,7 +313,7 @@ public final class Restart {
             return;
         }
         // before files are touched; what is odd is said when it is looked at again
-        Restorer.checkSurroundings(all.image(), all.memory(), processes::name, _ -> {});
+        Restorer.checkEnvironment(all.image(), all.memory(), processes::name, _ -> {});
         try (RestartFiles files = RestartFiles.putBack(job, all.image(), all.memory(), reader.directory())) {
             phases.reached("files");
             restoreOrEnd(job, all, processes, files.stats());

@@ -7,7 +7,7 @@ import org.udckpt.linux.Proc;
  * Whether a process has every right of this agent. One that has given some up (a worker of a root server that became
  * another user, a sandbox) can have changed any code in its own memory, and what its snapshot is given it has: so that
  * is given nothing of the agent's, neither the image's files nor the key of its tags. Who has its memory in common with
- * another process is refused ({@link Kinship}).
+ * another process is refused ({@link SharingCheck}).
  */
 final class AgentRights {
     /**

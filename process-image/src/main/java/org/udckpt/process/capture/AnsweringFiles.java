@@ -6,7 +6,7 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.process.files.FilesRefused;
-import org.udckpt.process.files.Patience;
+import org.udckpt.process.files.TimedFileIo;
 
 /**
  * Asks, while the job still runs, for each file that it has open, since the stop asks again: a server that is gone
@@ -18,7 +18,7 @@ public final class AnsweringFiles {
     /** The last question, which may be waiting for its answer still: no second thread is to wait for the same. */
     private static AnsweringFiles last;
 
-    private final Patience patience = new Patience(MOST, AnsweringFiles::refusal);
+    private final TimedFileIo timed = new TimedFileIo(MOST, AnsweringFiles::refusal);
 
     private AnsweringFiles() {}
 
@@ -28,12 +28,12 @@ public final class AnsweringFiles {
      * @throws FilesRefused one of them does not answer, which it names
      */
     public static synchronized void ask(Collection<Integer> pids) {
-        if (last != null && !last.patience.ended()) {
-            throw new FilesRefused(refusal(last.patience.at()));
+        if (last != null && !last.timed.ended()) {
+            throw new FilesRefused(refusal(last.timed.at()));
         }
         AnsweringFiles files = new AnsweringFiles();
         last = files;
-        files.patience.with(() -> pids.forEach(files::process));
+        files.timed.with(() -> pids.forEach(files::process));
     }
 
     private static String refusal(String path) {
@@ -69,7 +69,7 @@ public final class AnsweringFiles {
         int permissions = line.indexOf(' ') + 1;
         if (path > 0 && line.charAt(permissions + 1) == 'w' && line.charAt(permissions + 3) == 's'
                 && !line.startsWith("/dev/", path) && !line.endsWith("(deleted)")) {
-            patience.at(line.substring(path));
+            timed.at(line.substring(path));
             Files.tryStat(line.substring(path));
         }
     }
@@ -78,7 +78,7 @@ public final class AnsweringFiles {
         String through = "/proc/" + pid + "/" + link;
         String path = Files.readLink(through);
         if (path != null && path.startsWith("/")) {
-            patience.at(path);
+            timed.at(path);
             Files.tryStat(through);
         }
     }

@@ -131,7 +131,7 @@ public final class Capture implements AutoCloseable {
             List<TracedProcess> processes = ranks.stream().flatMap(rank -> rank.processes().stream()).toList();
             if (ranks.size() > 1 && processes.stream().anyMatch(process -> process.orphan)) {
                 // it went to the first rank, whoever made it
-                Kinship.refuseShared(processes);
+                SharingCheck.refuseShared(processes);
             }
             TreeCheck.refuse(ranks);
             all(ranks, rank -> rank.ask(stop.memory));
@@ -143,7 +143,7 @@ public final class Capture implements AutoCloseable {
             }
             return new Capture(ranks, stop);
         } catch (RuntimeException failure) {
-            RuntimeException explained = Deaths.explain(ranks, failure);
+            RuntimeException explained = CaptureErrors.explain(ranks, failure);
             abandon(ranks, stop.memory.copies(), stop.files, explained);
             throw explained;
         } catch (Error failure) {
@@ -161,7 +161,7 @@ public final class Capture implements AutoCloseable {
                 times.add(rank.times(objectsNs));
             }
         } catch (RuntimeException failure) {
-            RuntimeException explained = Deaths.explain(ranks, failure);
+            RuntimeException explained = CaptureErrors.explain(ranks, failure);
             synchronized (this) {
                 closed = true;
                 abandon(ranks, copies, files, explained);
@@ -185,7 +185,7 @@ public final class Capture implements AutoCloseable {
     private static void adoptOrphans(List<RankCapture> ranks) {
         RankCapture first = ranks.getFirst();
         Set<Integer> roots = ranks.stream().map(rank -> rank.root.pid()).collect(Collectors.toSet());
-        for (List<Integer> orphans; !(orphans = Kinship.orphans(first.root.pid(), roots)).isEmpty();) {
+        for (List<Integer> orphans; !(orphans = SharingCheck.orphans(first.root.pid(), roots)).isEmpty();) {
             List<Integer> found = orphans;
             all(List.of(first), rank -> rank.adopt(found));
         }
@@ -292,7 +292,7 @@ public final class Capture implements AutoCloseable {
         for (RankCapture rank : ranks) {
             for (TracedProcess process : rank.processes()) {
                 List<Region> flagged = ImageBuilder.regions(process, regions.get(process));
-                Unforked.forget(process, flagged);
+                DontForkMemory.forget(process, flagged);
                 process.snapshot.scan(process, process.mappings);
                 addGuards(process, guards);
                 allRegions.addAll(flagged);
@@ -354,7 +354,7 @@ public final class Capture implements AutoCloseable {
     }
 
     private static void addGuards(TracedProcess process, List<GuardPages> to) {
-        for (long[] pairs : List.of(process.snapshot.guards(), process.unforkedGuards)) {
+        for (long[] pairs : List.of(process.snapshot.guards(), process.dontForkGuards)) {
             for (int i = 0; i < pairs.length; i += 2) {
                 to.add(new GuardPages(process.namespacePid, pairs[i], pairs[i + 1]));
             }

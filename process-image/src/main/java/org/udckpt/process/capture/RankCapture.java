@@ -62,16 +62,17 @@ final class RankCapture {
     /** Everything that is read from outside, and the refusals that follow from it. */
     CompletableFuture<Long> read() {
         return timed(() -> {
-            Surroundings surroundings = new Surroundings(Kinship.origin(processes().getFirst()));
+            ProcessEnvironmentCheck surroundings =
+                    new ProcessEnvironmentCheck(SharingCheck.origin(processes().getFirst()));
             for (TracedProcess process : processes()) {
                 ProcessReader.read(process);
                 process.library = Attachment.check(process, root.library(process));
-                Kinship.refuse(process);
+                SharingCheck.refuse(process);
                 surroundings.refuse(process);
                 process.ownedRanges = process.library != null ? process.library.ownedRanges() : inherited(process);
                 MappingCheck.refuse(process);
             }
-            Kinship.refuseShared(processes());
+            SharingCheck.refuseShared(processes());
             zombies.read(stopper.zombies(), processes());
             return null;
         }, ns -> stateNs += ns);
@@ -116,7 +117,7 @@ final class RankCapture {
                 throw failure;
             }
             for (TracedProcess process : processes()) {
-                Unforked.copy(process, process.snapshot.unforked());
+                DontForkMemory.copy(process, process.snapshot.unforked());
                 SnapshotFork.detachSegments(process, process.snapshot.pid());
             }
             ended = System.nanoTime();
@@ -151,7 +152,7 @@ final class RankCapture {
 
     CompletableFuture<Long> resume() {
         return timed(() -> {
-            Release.all(processes());
+            ProcessResume.all(processes());
             ended = System.nanoTime();
             return null;
         }, ns -> resumeNs = ns);
@@ -176,7 +177,7 @@ final class RankCapture {
     void abandon() {
         try {
             tracer.call(() -> {
-                Release.all(processes());
+                ProcessResume.all(processes());
                 return null;
             });
             for (TracedProcess process : processes()) {

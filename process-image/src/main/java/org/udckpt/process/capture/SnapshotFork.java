@@ -293,7 +293,7 @@ final class SnapshotFork {
 
     /**
      * The next system call stop or new-task event. All signals are blocked but SIGSTOP: the job's own waits for
-     * {@link Release}.
+     * {@link ProcessResume}.
      */
     private WaitStatus next(int tid) {
         while (true) {

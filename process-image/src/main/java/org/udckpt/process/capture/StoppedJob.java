@@ -72,7 +72,7 @@ final class StoppedJob {
         refuseTooMany(ranks.getFirst().processes().getFirst());
         files.cut();
         clocks = clocks(ranks.getFirst().root.pid());
-        parent = Kinship.parentNumber(ranks.getFirst().processes().getFirst());
+        parent = SharingCheck.parentNumber(ranks.getFirst().processes().getFirst());
         objectsNs += System.nanoTime() - start;
     }
 

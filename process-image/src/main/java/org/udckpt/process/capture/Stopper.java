@@ -20,7 +20,7 @@ import org.udckpt.process.trace.WaitStatus;
  * running until its parent, which waits for its exec, has stopped too.
  */
 final class Stopper {
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long END_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int USER_CODE_64 = 0x33;
 
@@ -56,7 +56,7 @@ final class Stopper {
 
     private void stop(TracedProcess process) {
         stopped.add(process);
-        long deadline = System.nanoTime() + PATIENCE_NS;
+        long deadline = System.nanoTime() + TIMEOUT_NS;
         VdsoExit vdso = new VdsoExit(process);
         while (seizeNew(process) || vdso.again()) {
             for (int i = 0; i < process.threads.size();) {

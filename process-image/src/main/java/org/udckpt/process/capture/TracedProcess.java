@@ -45,12 +45,12 @@ final class TracedProcess implements StoppedProcess {
     int denyWriteExecute;
     /** MCL_FUTURE, with MCL_ONFAULT or not (mlockall(2)); 0: neither. */
     int lockFuture;
-    /** The process that the job was started by, in this one's namespace: {@link Kinship#origin}. */
+    /** The process that the job was started by, in this one's namespace: {@link SharingCheck#origin}. */
     int originPid;
     int[] ownedDescriptors = new int[0];
     long[] ownedRanges = new long[0];
     /** {start, end} pairs of guard pages in memory that is not in the snapshot. */
-    long[] unforkedGuards = new long[0];
+    long[] dontForkGuards = new long[0];
     /**
      * By their starts, where a fork has not all of them: locks (mlock(2)), and those of memory that is not forked. Else
      * empty.

@@ -15,7 +15,7 @@ import org.udckpt.process.trace.Registers;
  * image is bound to this kernel.
  */
 final class VdsoExit {
-    private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(50), PAUSE_NS = 20_000,
+    private static final long TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(50), PAUSE_NS = 20_000,
             PAUSE_MOST_NS = 2_000_000;
 
     private final TracedProcess process;
@@ -69,6 +69,6 @@ final class VdsoExit {
         int dash = maps.indexOf('-', line);
         start = Long.parseUnsignedLong(maps, line, dash, 16);
         end = Long.parseUnsignedLong(maps, dash + 1, maps.indexOf(' ', dash), 16);
-        deadline = System.nanoTime() + PATIENCE_NS;
+        deadline = System.nanoTime() + TIMEOUT_NS;
     }
 }

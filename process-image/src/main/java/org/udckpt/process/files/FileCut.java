@@ -38,7 +38,7 @@ public final class FileCut implements AutoCloseable {
     private final Set<String> aliases = new HashSet<>();
     private final Set<String> leftOut = new HashSet<>();
     private final Set<Long> cannotClone = new HashSet<>();
-    private final Patience patience;
+    private final TimedFileIo timed;
     private QuietFiles quiet;
     private long left;
 
@@ -52,7 +52,7 @@ public final class FileCut implements AutoCloseable {
 
     /** @param most so long may {@link #cut} take */
     FileCut(FileRequest request, LongSupplier ids, Prefixes before, Duration most) {
-        this.patience = new Patience(most, at -> "opening and cloning the job's files took longer than the job may "
+        this.timed = new TimedFileIo(most, at -> "opening and cloning the job's files took longer than the job may "
                 + "be stopped for it (" + most.toSeconds() + " s); it was at " + at
                 + ": the file system may hang; otherwise give fewer --files, or exclude some with --files-except");
         this.request = request;
@@ -208,7 +208,7 @@ public final class FileCut implements AutoCloseable {
      * @throws FilesRefused naming the file; also when that takes too long
      */
     public void cut() {
-        patience.with(this::getHold);
+        timed.with(this::getHold);
     }
 
     private void getHold() {
@@ -236,7 +236,7 @@ public final class FileCut implements AutoCloseable {
 
     private boolean found(Folder folder, String name, Files.Stat stat) {
         String path = folder.below(name);
-        patience.at(path);
+        timed.at(path);
         if (!found.add(path)) {
             return true; // two patterns name it
         }
@@ -288,7 +288,7 @@ public final class FileCut implements AutoCloseable {
     }
 
     private void hold(Candidate c) {
-        patience.at(c.path);
+        timed.at(c.path);
         long id = c.id != 0 ? c.id : ids.getAsLong();
         if (c.copied) {
             c.live(Cut.COPIED, id);
@@ -409,6 +409,6 @@ public final class FileCut implements AutoCloseable {
 
     @Override
     public void close() {
-        patience.afterwards(() -> candidates.values().forEach(Candidate::close));
+        timed.afterwards(() -> candidates.values().forEach(Candidate::close));
     }
 }

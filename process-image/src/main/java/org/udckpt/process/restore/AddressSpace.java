@@ -29,7 +29,7 @@ import org.udckpt.process.model.SharedMemory;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.model.VmFlags;
 
-/** Gives a puppet the mappings of its process, without their contents. */
+/** Gives a tracee the mappings of its process, without their contents. */
 final class AddressSpace {
     private static final int MAP_SHARED = 1, MAP_GROWSDOWN = 0x100;
     private static final int MAP_HUGETLB = 0x40000, MAP_DROPPABLE = 8;
@@ -39,7 +39,7 @@ final class AddressSpace {
     private static final int MADV_GUARD_INSTALL = 102; // Linux 6.13
     private static final int MSEAL = 462;
 
-    private final Puppet puppet;
+    private final Tracee tracee;
     private final ProcessState process;
     private final List<Region> regions;
     private final List<GuardPages> guards;
@@ -53,15 +53,15 @@ final class AddressSpace {
     /** Of the program, until {@link #describe}; -1: it is to be opened by its name. */
     private long program = -1;
 
-    AddressSpace(Puppet puppet, ProcessState process, List<Region> regions, List<GuardPages> guards, Handles handles,
+    AddressSpace(Tracee tracee, ProcessState process, List<Region> regions, List<GuardPages> guards, Handles handles,
             Map<Long, SharedMemory> shared, VerifiedFiles verified, NamedFiles files, Inherited inherited) {
         this.inherited = inherited;
         this.files = files;
-        this.puppet = puppet;
+        this.tracee = tracee;
         this.process = process;
         this.regions = regions;
         this.guards = guards;
-        this.kernel = new KernelPages(puppet, process, regions);
+        this.kernel = new KernelPages(tracee, process, regions);
         this.handles = handles;
         this.shared = shared;
         this.verified = verified;
@@ -69,18 +69,18 @@ final class AddressSpace {
 
     /** Unmaps the stub's program and moves the kernel's own mappings to where the job's were, or out of their way. */
     void clear(MemorySource contents, List<ThreadState> threads) {
-        List<Region> stub = StubLayout.of(puppet.hostPid()).regions();
-        unmapOthers(puppet, stub, inherited.regions().stream()
+        List<Region> stub = StubLayout.of(tracee.hostPid()).regions();
+        unmapOthers(tracee, stub, inherited.regions().stream()
                 .flatMapToLong(region -> LongStream.of(region.start(), region.end())).sorted().toArray());
         kernel.place(stub.stream().filter(StubLayout::movable).toList());
         kernel.prepare(contents, threads);
     }
 
     /** @param kept {start, end} pairs of what the process needs of it */
-    static void unmapOthers(Puppet puppet, List<Region> all, long[] kept) {
-        Batch batch = new Batch(puppet);
+    static void unmapOthers(Tracee tracee, List<Region> all, long[] kept) {
+        Batch batch = new Batch(tracee);
         for (Region region : all) {
-            if (!region.kernelOwned() && !puppet.ownMapping(region.start())) {
+            if (!region.kernelOwned() && !tracee.ownMapping(region.start())) {
                 long[] ranges = AddressRanges.without(new long[]{region.start(), region.end()}, kept);
                 for (int i = 0; i < ranges.length; i += 2) {
                     if (batch.full(1, 0)) {
@@ -97,7 +97,7 @@ final class AddressSpace {
     void map() {
         openFiles();
         dropInherited();
-        Batch batch = new Batch(puppet);
+        Batch batch = new Batch(tracee);
         for (Region region : regions) {
             if (batch.full(1 + ADVICE.size() + 1, 0)) {
                 batch.run();
@@ -123,14 +123,14 @@ final class AddressSpace {
         long[] owned = process.ownedRanges();
         for (int i = 0; i < owned.length; i += 2) {
             int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-            puppet.call("reserve the library's range 0x%x".formatted(owned[i]), Syscall.MMAP, owned[i],
+            tracee.call("reserve the library's range 0x%x".formatted(owned[i]), Syscall.MMAP, owned[i],
                     owned[i + 1] - owned[i], 0, flags, -1, 0);
         }
     }
 
     /** What came with the fork, and is another process's only. */
     private void dropInherited() {
-        Batch batch = new Batch(puppet);
+        Batch batch = new Batch(tracee);
         long[] ranges = inherited.dropped();
         for (int i = 0; i < ranges.length; i += 2) {
             if (batch.full(1, 0)) {
@@ -145,7 +145,7 @@ final class AddressSpace {
     /** What was verified is handed over, so that it is this and nothing else; the rest is found by its name. */
     private void openFiles() {
         takeVerified();
-        Batch batch = new Batch(puppet);
+        Batch batch = new Batch(tracee);
         Map<String, Opening> places = new HashMap<>();
         for (Region region : regions) {
             if (region.kernelOwned() || !onFile(region) || shared.containsKey(region.backing())
@@ -170,7 +170,7 @@ final class AddressSpace {
         if (paths.isEmpty()) {
             return;
         }
-        long[] numbers = Handover.give(puppet, handles, paths.stream().map(verified::mapped).toList());
+        long[] numbers = Handover.give(tracee, handles, paths.stream().map(verified::mapped).toList());
         for (int i = 0; i < numbers.length; i++) {
             open.put("r" + paths.get(i), numbers[i]);
         }
@@ -184,7 +184,7 @@ final class AddressSpace {
         batch.run();
         places.forEach((key, opening) -> {
             long fd = batch.result(opening.place);
-            files.verifyOpened(puppet, opening.path, fd);
+            files.verifyOpened(tracee, opening.path, fd);
             open.put(key, fd);
         });
         places.clear();
@@ -248,7 +248,7 @@ final class AddressSpace {
 
     /** Makes sealed memory unchangeable (mseal(2), Linux 6.10), when nothing of it is to be changed any more. */
     void seal() {
-        Batch batch = new Batch(puppet);
+        Batch batch = new Batch(tracee);
         for (Region region : regions) {
             if ((" " + region.vmFlags() + " ").contains(" " + VmFlags.SEALED + " ")) {
                 if (batch.full(1, 0)) {
@@ -272,18 +272,18 @@ final class AddressSpace {
     private long shared(Region region, SharedMemory backing) {
         boolean forbidden = region.shared() && !region.writable() && region.vmFlags().contains("rd")
                 && !(" " + region.vmFlags() + " ").contains(" mw ");
-        long whole = handles.in(puppet, backing.id());
+        long whole = handles.in(tracee, backing.id());
         return forbidden
                 ? open.computeIfAbsent("r" + backing.id(),
-                        k -> puppet.call("open " + backing.path() + " for reading", Syscall.OPEN,
-                                puppet.string("/proc/self/fd/" + whole), Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0))
+                        k -> tracee.call("open " + backing.path() + " for reading", Syscall.OPEN,
+                                tracee.string("/proc/self/fd/" + whole), Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0))
                 : whole;
     }
 
     private void attach(Region region, SharedMemory segment, Supplier<String> what, Batch batch) {
         long pages = segment.size() + 4095 & -4096L;
         if (region.fileOffset() != 0 || region.size() != pages) {
-            throw puppet.unsupported(what.get() + ": a part of System V segment " + segment.ipcId() + " only");
+            throw tracee.unsupported(what.get() + ": a part of System V segment " + segment.ipcId() + " only");
         }
         int flags = region.writable() ? 0 : 010000 /* SHM_RDONLY */;
         flags |= region.permissions().charAt(2) == 'x' ? 0100000 /* SHM_EXEC */ : 0;
@@ -320,7 +320,7 @@ final class AddressSpace {
 
     /** When memory is in place. */
     void convertSignalFrames(VectorConversion vectors, List<ThreadState> threads, LazyProcesses lazy) {
-        new SignalFrames(puppet, regions, vectors, kernel, lazy).convert(threads);
+        new SignalFrames(tracee, regions, vectors, kernel, lazy).convert(threads);
     }
 
     /**
@@ -329,16 +329,16 @@ final class AddressSpace {
      */
     void describe() {
         long exe = program >= 0 ? program
-                : LinuxError.check(files.tryOpenSeen(puppet, process.executable(), Syscall.O_CLOEXEC),
-                        puppet.name() + ": open " + process.executable());
-        long auxv = puppet.bytes(process.auxv());
-        Struct map = puppet.structure();
+                : LinuxError.check(files.tryOpenSeen(tracee, process.executable(), Syscall.O_CLOEXEC),
+                        tracee.name() + ": open " + process.executable());
+        long auxv = tracee.bytes(process.auxv());
+        Struct map = tracee.structure();
         for (long word : process.memoryMap()) {
             map.i64(word);
         }
         map.i64(auxv).i32(process.auxv().length).i32((int) exe);
-        puppet.call("PR_SET_MM_MAP", Syscall.PRCTL, 35, 14, map.put(), map.size(), 0);
-        puppet.call("close", Syscall.CLOSE, exe);
+        tracee.call("PR_SET_MM_MAP", Syscall.PRCTL, 35, 14, map.put(), map.size(), 0);
+        tracee.call("close", Syscall.CLOSE, exe);
     }
 
     /**

@@ -13,7 +13,7 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.CallLoop;
 
 /**
- * System calls that a puppet makes one after the other: its scratch holds the list and receives the results, and
+ * System calls that a tracee makes one after the other: its scratch holds the list and receives the results, and
  * {@link CallLoop} behind it goes through them. An injected call costs two stops and four switches between processes; a
  * batch costs one stop, however many calls it has. So all calls are made, also behind one that fails. Not when the
  * job's handler of SIGTRAP is there, or a SIGTRAP waits: the trap at the end would take it (force_sig,
@@ -21,20 +21,20 @@ import org.udckpt.process.trace.CallLoop;
  */
 final class Batch {
     private static final int ENTRY = CallLoop.ENTRY, RESULT = CallLoop.RESULT;
-    private static final int MOST = Puppet.SCRATCH_BYTES / 2 / ENTRY;
+    private static final int MOST = Tracee.SCRATCH_BYTES / 2 / ENTRY;
     /** Arguments in memory: the other half of the scratch. */
-    private static final int DATA = MOST * ENTRY, DATA_END = Puppet.SCRATCH_BYTES;
+    private static final int DATA = MOST * ENTRY, DATA_END = Tracee.SCRATCH_BYTES;
 
     private record Call(Supplier<String> what, LongPredicate allowed) {}
 
-    private final Puppet puppet;
-    private final ByteBuffer bytes = ByteBuffer.allocate(Puppet.SCRATCH_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private final Tracee tracee;
+    private final ByteBuffer bytes = ByteBuffer.allocate(Tracee.SCRATCH_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     private final List<Call> calls = new ArrayList<>();
     private long[] results = new long[0];
     private int data = DATA;
 
-    Batch(Puppet puppet) {
-        this.puppet = puppet;
+    Batch(Tracee tracee) {
+        this.tracee = tracee;
     }
 
     /**
@@ -59,16 +59,16 @@ final class Batch {
         return calls.size() - 1;
     }
 
-    /** Address of these bytes in the puppet, until the next {@link #run}. */
+    /** Address of these bytes in the tracee, until the next {@link #run}. */
     long bytes(byte[] value) {
         int at = data + 15 & -16;
         if (at + value.length > DATA_END) {
-            throw new IllegalStateException(value.length + " bytes do not fit in the scratch of process " + puppet.pid()
+            throw new IllegalStateException(value.length + " bytes do not fit in the scratch of process " + tracee.pid()
                     + ": ask full() first");
         }
         bytes.put(at, value);
         data = at + value.length;
-        return puppet.scratch() + at;
+        return tracee.scratch() + at;
     }
 
     long string(String value) {
@@ -87,12 +87,12 @@ final class Batch {
             return;
         }
         int length = calls.size() * ENTRY;
-        puppet.memory().writeBytes(puppet.scratch(), Arrays.copyOf(bytes.array(), length));
+        tracee.memory().writeBytes(tracee.scratch(), Arrays.copyOf(bytes.array(), length));
         if (data > DATA) {
-            puppet.memory().writeBytes(puppet.scratch() + DATA, Arrays.copyOfRange(bytes.array(), DATA, data));
+            tracee.memory().writeBytes(tracee.scratch() + DATA, Arrays.copyOfRange(bytes.array(), DATA, data));
         }
-        puppet.execute(puppet.scratch(), calls.size());
-        ByteBuffer answers = ByteBuffer.wrap(puppet.read(puppet.scratch(), length)).order(ByteOrder.LITTLE_ENDIAN);
+        tracee.execute(tracee.scratch(), calls.size());
+        ByteBuffer answers = ByteBuffer.wrap(tracee.read(tracee.scratch(), length)).order(ByteOrder.LITTLE_ENDIAN);
         results = new long[calls.size()];
         List<Call> made = List.copyOf(calls);
         calls.clear();
@@ -100,7 +100,7 @@ final class Batch {
         for (int i = 0; i < results.length; i++) {
             results[i] = answers.getLong(i * ENTRY + RESULT);
             if (results[i] < 0 && results[i] > -4096 && !made.get(i).allowed.test(results[i])) {
-                throw puppet.failed(made.get(i).what.get() + ": " + LinuxError.name((int) -results[i]));
+                throw tracee.failed(made.get(i).what.get() + ": " + LinuxError.name((int) -results[i]));
             }
         }
     }

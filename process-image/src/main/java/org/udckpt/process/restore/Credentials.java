@@ -28,13 +28,13 @@ final class Credentials {
     private static final int CAPABILITY_VERSION_3 = 0x20080522;
     private static final int CAP_SETGID = 6, CAP_SETUID = 7, CAP_SETPCAP = 8;
 
-    private final Puppet puppet;
+    private final Tracee tracee;
     private final int tid;
     private final Privileges.Credentials wanted;
 
     /** @param tid the tracer's number of the thread */
-    Credentials(Puppet puppet, int tid, Privileges.Credentials wanted) {
-        this.puppet = puppet;
+    Credentials(Tracee tracee, int tid, Privileges.Credentials wanted) {
+        this.tracee = tracee;
         this.tid = tid;
         this.wanted = wanted;
     }
@@ -100,11 +100,11 @@ final class Credentials {
         each(bits(before, "CapBnd:") & ~wanted.bounding(),
                 bit -> call("PR_CAPBSET_DROP " + bit, Syscall.PRCTL, PR_CAPBSET_DROP, bit));
         call("setgroups", Syscall.SETGROUPS, wanted.supplementary().length,
-                puppet.structure().raw(little(wanted.supplementary())).put());
+                tracee.structure().raw(little(wanted.supplementary())).put());
         call("setresgid", Syscall.SETRESGID, id(wanted.groups()[0]), id(wanted.groups()[1]), id(wanted.groups()[2]));
         call("setresuid", Syscall.SETRESUID, id(wanted.users()[0]), id(wanted.users()[1]), id(wanted.users()[2]));
-        puppet.injector(tid).call(SETFSGID, id(wanted.groups()[3])); // these return what was before
-        puppet.injector(tid).call(SETFSUID, id(wanted.users()[3]));
+        tracee.injector(tid).call(SETFSGID, id(wanted.groups()[3])); // these return what was before
+        tracee.injector(tid).call(SETFSUID, id(wanted.users()[3]));
         each(wanted.ambient(), bit -> call("PR_CAP_AMBIENT_RAISE " + bit, Syscall.PRCTL, PR_CAP_AMBIENT,
                 PR_CAP_AMBIENT_RAISE, bit, 0, 0));
         call("PR_SET_SECUREBITS", Syscall.PRCTL, PR_SET_SECUREBITS, wanted.secureBits());
@@ -114,8 +114,8 @@ final class Credentials {
 
     /** capset(2): the lower words of all three, then the upper ones. */
     private void setCapabilities(long effective, long permitted, long inheritable) {
-        long header = puppet.structure().i32(CAPABILITY_VERSION_3).i32(0).put();
-        long data = puppet.structure().i32((int) effective).i32((int) permitted).i32((int) inheritable)
+        long header = tracee.structure().i32(CAPABILITY_VERSION_3).i32(0).put();
+        long data = tracee.structure().i32((int) effective).i32((int) permitted).i32((int) inheritable)
                 .i32((int) (effective >>> 32)).i32((int) (permitted >>> 32)).i32((int) (inheritable >>> 32)).put();
         call("capset", CAPSET, header, data);
     }
@@ -129,13 +129,13 @@ final class Credentials {
                 && bits(now, "CapInh:") == wanted.inheritable()
                 && bits(now, "CapBnd:") == wanted.bounding() && bits(now, "CapAmb:") == wanted.ambient();
         if (!same) {
-            throw puppet.failed("thread " + wanted.tid() + " did not get its user, groups and capabilities, but "
+            throw tracee.failed("thread " + wanted.tid() + " did not get its user, groups and capabilities, but "
                     + Proc.field(now, "Uid:") + "; " + Proc.field(now, "CapPrm:"));
         }
     }
 
     private void call(String what, long number, long... arguments) {
-        puppet.callIn(tid, what, number, arguments);
+        tracee.callIn(tid, what, number, arguments);
     }
 
     private static void each(long capabilities, IntConsumer action) {

@@ -25,40 +25,40 @@ final class Descriptors {
     private static final int F_SETFD = 2;
 
     private final JobImage image;
-    private final Map<Integer, Puppet> puppets;
+    private final Map<Integer, Tracee> tracees;
     private final Handles handles;
     private final NamedFiles names;
     private final KindRestores kinds;
     /** object id -> the first process that has a descriptor of it */
-    private final Map<Long, Puppet> makers = new HashMap<>();
+    private final Map<Long, Tracee> makers = new HashMap<>();
     /** id of memory -> the first process that has it */
-    private final Map<Long, Puppet> users = new HashMap<>();
+    private final Map<Long, Tracee> users = new HashMap<>();
 
-    Descriptors(JobImage image, Map<Integer, Puppet> puppets, Handles handles, NamedFiles names, NewNames newNames,
+    Descriptors(JobImage image, Map<Integer, Tracee> tracees, Handles handles, NamedFiles names, NewNames newNames,
             PlacedNames placed, RestoreTarget target, ProcessTree tree, SharedContents contents) {
         this.image = image;
-        this.puppets = puppets;
+        this.tracees = tracees;
         this.handles = handles;
         this.names = names;
         this.kinds = new KindRestores(new ObjectScope(this, image, handles, names, newNames, placed, target, tree,
                 contents));
         for (Descriptor descriptor : image.descriptors()) {
-            makers.putIfAbsent(descriptor.object(), puppet(descriptor.pid()));
+            makers.putIfAbsent(descriptor.object(), tracee(descriptor.pid()));
         }
     }
 
     /** The first process that maps this memory or has it open; any where none has. */
-    Puppet user(long memory) {
+    Tracee user(long memory) {
         if (users.isEmpty()) {
             image.regions().stream().filter(region -> region.backing() != 0)
-                    .forEach(region -> users.putIfAbsent(region.backing(), puppet(region.pid())));
+                    .forEach(region -> users.putIfAbsent(region.backing(), tracee(region.pid())));
             for (KernelObject object : image.objects()) {
                 if (object instanceof OpenFile file && file.backing() != 0 && maker(file.id()) != null) {
                     users.putIfAbsent(file.backing(), maker(file.id()));
                 }
             }
         }
-        return users.getOrDefault(memory, puppets.values().iterator().next());
+        return users.getOrDefault(memory, tracees.values().iterator().next());
     }
 
     /** Before memory is mapped. */
@@ -72,7 +72,7 @@ final class Descriptors {
     }
 
     /** The first process with a descriptor of this object, or null. */
-    Puppet maker(long object) {
+    Tracee maker(long object) {
         return makers.get(object);
     }
 
@@ -83,7 +83,7 @@ final class Descriptors {
             give(one.made());
         }
         for (KernelObject object : image.objects()) {
-            Puppet maker = makers.get(object.id());
+            Tracee maker = makers.get(object.id());
             if (maker != null && !handles.known(object.id())) {
                 long fd = handles.add(maker, object.id(), kinds.make(maker, object));
                 kinds.setFlags(maker, object, fd);
@@ -100,13 +100,13 @@ final class Descriptors {
 
     /** The last step: every number means what it meant; the temporaries are closed. */
     void place() {
-        puppets.values().forEach(handles::fetchAll);
+        tracees.values().forEach(handles::fetchAll);
         List<Descriptor> sorted = image.descriptors().stream().sorted(Comparator.comparingInt(Descriptor::fd)).toList();
-        Map<Puppet, Batch> batches = new LinkedHashMap<>();
+        Map<Tracee, Batch> batches = new LinkedHashMap<>();
         for (Descriptor descriptor : sorted) {
-            Puppet puppet = puppet(descriptor.pid());
-            long from = handles.in(puppet, descriptor.object());
-            Batch batch = batches.computeIfAbsent(puppet, Batch::new);
+            Tracee tracee = tracee(descriptor.pid());
+            long from = handles.in(tracee, descriptor.object());
+            Batch batch = batches.computeIfAbsent(tracee, Batch::new);
             if (batch.full(1, 0)) {
                 batch.run();
             }
@@ -119,7 +119,7 @@ final class Descriptors {
             }
         }
         batches.values().forEach(Batch::run);
-        puppets.values().forEach(handles::closeTemporaries);
+        tracees.values().forEach(handles::closeTemporaries);
         image.attributes().stream().filter(one -> one.kind() == AttributeKind.OBJECT_OWNER).forEach(this::give);
         kinds.placed();
     }
@@ -127,7 +127,7 @@ final class Descriptors {
     /** It changes whose a socket is for firewalls and routes, too (sockfs_setattr, net/socket.c). */
     private void give(Attribute owner) {
         Descriptor any = anyOf(owner.values()[0]);
-        puppet(any.pid()).call(
+        tracee(any.pid()).call(
                 "fchown of a socket or pipe", Syscall.FCHOWN, any.fd(), owner.values()[1], owner.values()[2]);
     }
 
@@ -149,13 +149,13 @@ final class Descriptors {
         kinds.complete();
     }
 
-    Puppet puppet(int pid) {
-        Puppet puppet = puppets.get(pid);
-        if (puppet == null) {
+    Tracee tracee(int pid) {
+        Tracee tracee = tracees.get(pid);
+        if (tracee == null) {
             throw new RestoreException(
                     RestoreException.Reason.FAILED, "the image names process " + pid + ", but does not hold it");
         }
-        return puppet;
+        return tracee;
     }
 
     private <T extends KernelObject> List<T> objects(Class<T> type) {

@@ -36,35 +36,35 @@ final class FirstInstruction {
         this.stopped = stopped;
         this.target = target;
         for (Threads each : threads) {
-            hostPids.put(each.puppet().pid(), each.puppet().hostPid());
-            (target.handedOver().contains(each.puppet().pid()) ? given : kept).add(each);
+            hostPids.put(each.tracee().pid(), each.tracee().hostPid());
+            (target.handedOver().contains(each.tracee().pid()) ? given : kept).add(each);
         }
     }
 
     /** Returns when the target lets the job go. */
     void hold() {
         for (Threads threads : given) {
-            Puppet puppet = threads.puppet();
-            LinuxError.check(Syscall.call(Syscall.KILL, puppet.hostPid(), SIGSTOP),
-                    puppet.name() + ": stop it for a debugger");
-            handedOver.add(puppet.hostPid()); // before the kernel forgets to kill it when this process ends
+            Tracee tracee = threads.tracee();
+            LinuxError.check(Syscall.call(Syscall.KILL, tracee.hostPid(), SIGSTOP),
+                    tracee.name() + ": stop it for a debugger");
+            handedOver.add(tracee.hostPid()); // before the kernel forgets to kill it when this process ends
             threads.letGo();
         }
-        given.forEach(threads -> awaitStop(threads.puppet()));
+        given.forEach(threads -> awaitStop(threads.tracee()));
         target.awaitRelease(Map.copyOf(hostPids));
     }
 
-    private static void awaitStop(Puppet puppet) {
+    private static void awaitStop(Tracee tracee) {
         long deadline = System.nanoTime() + STOP_NS;
-        for (int tid : Proc.threads(puppet.hostPid())) {
-            if (!stops(puppet, tid, deadline)) {
-                throw puppet.failed("its thread " + tid + " did not stop for the debugger");
+        for (int tid : Proc.threads(tracee.hostPid())) {
+            if (!stops(tracee, tid, deadline)) {
+                throw tracee.failed("its thread " + tid + " did not stop for the debugger");
             }
         }
     }
 
-    private static boolean stops(Puppet puppet, int tid, long deadline) {
-        while (!Proc.threadState(puppet.hostPid(), tid).equals("T")) {
+    private static boolean stops(Tracee tracee, int tid, long deadline) {
+        while (!Proc.threadState(tracee.hostPid(), tid).equals("T")) {
             if (System.nanoTime() > deadline) {
                 return false;
             }
@@ -80,10 +80,10 @@ final class FirstInstruction {
 
     /** The processes that nobody was given; those that are stopped first, so that nobody sees them run. */
     void letGo() {
-        List<Threads> first = kept.stream().filter(threads -> stopped.contains(threads.puppet().pid())).toList();
+        List<Threads> first = kept.stream().filter(threads -> stopped.contains(threads.tracee().pid())).toList();
         first.forEach(Threads::letGo);
         long deadline = System.nanoTime() + STOP_AGAIN_NS; // somebody may have told them to go on
-        first.forEach(threads -> stops(threads.puppet(), threads.puppet().hostPid(), deadline));
-        kept.stream().filter(threads -> !stopped.contains(threads.puppet().pid())).forEach(Threads::letGo);
+        first.forEach(threads -> stops(threads.tracee(), threads.tracee().hostPid(), deadline));
+        kept.stream().filter(threads -> !stopped.contains(threads.tracee().pid())).forEach(Threads::letGo);
     }
 }

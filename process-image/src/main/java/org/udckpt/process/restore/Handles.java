@@ -16,7 +16,7 @@ import org.udckpt.process.model.DescriptorNumbers;
 import org.udckpt.process.model.JobImage;
 
 /**
- * Which puppet holds which kernel object, under which descriptor number. An object is made once; a second process gets
+ * Which tracee holds which kernel object, under which descriptor number. An object is made once; a second process gets
  * the same open file description by pidfd_getfd(2), as if it had been inherited.
  *
  * <p>All numbers of the job are taken from the beginning by placeholders, so that what is opened gets one that the job
@@ -31,7 +31,7 @@ final class Handles implements MadeObjects {
     private final Map<Integer, Map<Long, Integer>> own = new HashMap<>();
     /** pid -> all its numbers */
     private final Map<Integer, NavigableSet<Integer>> all = new HashMap<>();
-    /** object id -> (puppet -> descriptor), the maker first */
+    /** object id -> (tracee -> descriptor), the maker first */
     private final Map<Long, Map<Maker, Long>> held = new HashMap<>();
     /** All descriptors are where they belong, and handlers of signals may come, in which a batch cannot end. */
     private boolean placed;
@@ -51,11 +51,11 @@ final class Handles implements MadeObjects {
      *
      * @return where those streams are now
      */
-    long[] prepare(Puppet puppet) {
-        long limit = ProcessAttributes.raiseLimits(puppet, numbers.enough());
+    long[] prepare(Tracee tracee) {
+        long limit = ProcessAttributes.raiseLimits(tracee, numbers.enough());
         String refusal = numbers.refusal(limit);
         if (refusal != null) {
-            throw puppet.unsupported("the job " + refusal);
+            throw tracee.unsupported("the job " + refusal);
         }
         long[] streams = new long[STREAMS];
         int free = STREAMS;
@@ -66,10 +66,10 @@ final class Handles implements MadeObjects {
             streams[stream] = free;
         }
         for (int stream = 0; stream < STREAMS; stream++) {
-            puppet.call("move stream " + stream, Syscall.DUP3, stream, streams[stream], Syscall.O_CLOEXEC);
+            tracee.call("move stream " + stream, Syscall.DUP3, stream, streams[stream], Syscall.O_CLOEXEC);
         }
-        puppet.call("close the launcher's streams", Syscall.CLOSE_RANGE, 0, STREAMS - 1, 0);
-        Batch batch = new Batch(puppet);
+        tracee.call("close the launcher's streams", Syscall.CLOSE_RANGE, 0, STREAMS - 1, 0);
+        Batch batch = new Batch(tracee);
         for (int number : numbers.used()) {
             if (batch.full(1, 0)) {
                 batch.run();
@@ -80,22 +80,22 @@ final class Handles implements MadeObjects {
         return streams;
     }
 
-    /** Takes a descriptor that {@code puppet} has just opened; returns the number that it has from now on. */
+    /** Takes a descriptor that {@code tracee} has just opened; returns the number that it has from now on. */
     @Override
     public long add(Maker maker, long id, long fd) {
-        Puppet puppet = (Puppet) maker; // who makes something in a restore is one
-        Integer number = own.getOrDefault(puppet.pid(), Map.of()).get(id);
+        Tracee tracee = (Tracee) maker; // who makes something in a restore is one
+        Integer number = own.getOrDefault(tracee.pid(), Map.of()).get(id);
         if (number != null && placed) {
-            puppet.call("descriptor " + number, Syscall.DUP3, fd, number, Syscall.O_CLOEXEC);
-            puppet.call("close", Syscall.CLOSE, fd);
+            tracee.call("descriptor " + number, Syscall.DUP3, fd, number, Syscall.O_CLOEXEC);
+            tracee.call("close", Syscall.CLOSE, fd);
         } else if (number != null) {
-            Batch batch = new Batch(puppet);
+            Batch batch = new Batch(tracee);
             batch.add(() -> "descriptor " + number, Syscall.DUP3, fd, number, Syscall.O_CLOEXEC);
             batch.close(fd);
             batch.run();
         }
         long at = number == null ? fd : number;
-        held.computeIfAbsent(id, key -> new LinkedHashMap<>()).put(puppet, at);
+        held.computeIfAbsent(id, key -> new LinkedHashMap<>()).put(tracee, at);
         return at;
     }
 
@@ -104,67 +104,67 @@ final class Handles implements MadeObjects {
         return held.containsKey(id);
     }
 
-    /** The object's descriptor in {@code puppet}, fetched from its maker when needed. */
+    /** The object's descriptor in {@code tracee}, fetched from its maker when needed. */
     @Override
-    public long in(Maker puppet, long id) {
+    public long in(Maker tracee, long id) {
         Map<Maker, Long> holders = held.get(id);
         if (holders == null) {
-            throw puppet.failed("object " + id + " of the image is used before it was made");
+            throw tracee.failed("object " + id + " of the image is used before it was made");
         }
-        Long here = holders.get(puppet);
+        Long here = holders.get(tracee);
         if (here != null) {
             return here;
         }
         Map.Entry<Maker, Long> maker = holders.entrySet().iterator().next();
-        return add(puppet, id, puppet.fetch(maker.getKey().pid(), maker.getValue()));
+        return add(tracee, id, tracee.fetch(maker.getKey().pid(), maker.getValue()));
     }
 
     /**
      * As {@link #in} for all objects of which this process has a descriptor: with a stop for a hundred of them, where
      * it takes ten for one.
      */
-    void fetchAll(Puppet puppet) {
+    void fetchAll(Tracee tracee) {
         Map<Maker, List<Long>> makers = new LinkedHashMap<>();
-        for (long id : own.getOrDefault(puppet.pid(), Map.of()).keySet()) {
+        for (long id : own.getOrDefault(tracee.pid(), Map.of()).keySet()) {
             Map<Maker, Long> holders = held.getOrDefault(id, Map.of());
-            if (!holders.isEmpty() && !holders.containsKey(puppet)) {
+            if (!holders.isEmpty() && !holders.containsKey(tracee)) {
                 makers.computeIfAbsent(holders.keySet().iterator().next(), _ -> new ArrayList<>()).add(id);
             }
         }
-        makers.forEach((maker, ids) -> fetchAll(puppet, maker, ids));
+        makers.forEach((maker, ids) -> fetchAll(tracee, maker, ids));
     }
 
     /**
      * What is opened gets the lowest number that is free (open(2)): that is the same one each time, since what got it
      * moves to its own at once.
      */
-    private void fetchAll(Puppet puppet, Maker maker, List<Long> ids) {
-        long handle = puppet.call("pidfd_open " + maker.pid(), Syscall.PIDFD_OPEN, maker.pid(), 0);
-        long free = puppet.call("dup", Syscall.FCNTL, handle, 0 /* F_DUPFD */, 0);
-        puppet.call("close", Syscall.CLOSE, free);
-        Batch batch = new Batch(puppet);
+    private void fetchAll(Tracee tracee, Maker maker, List<Long> ids) {
+        long handle = tracee.call("pidfd_open " + maker.pid(), Syscall.PIDFD_OPEN, maker.pid(), 0);
+        long free = tracee.call("dup", Syscall.FCNTL, handle, 0 /* F_DUPFD */, 0);
+        tracee.call("close", Syscall.CLOSE, free);
+        Batch batch = new Batch(tracee);
         List<Integer> fetched = new ArrayList<>();
         for (long id : ids) {
-            int number = own.get(puppet.pid()).get(id);
+            int number = own.get(tracee.pid()).get(id);
             long there = held.get(id).get(maker);
             fetched.add(batch.add(() -> "pidfd_getfd " + there + " of process " + maker.pid(), Syscall.PIDFD_GETFD,
                     handle, there, 0));
             batch.add(() -> "descriptor " + number, Syscall.DUP3, free, number, Syscall.O_CLOEXEC);
             batch.close(free);
-            held.get(id).put(puppet, (long) number);
+            held.get(id).put(tracee, (long) number);
             if (batch.full(3, 0)) {
-                run(puppet, batch, fetched, free);
+                run(tracee, batch, fetched, free);
             }
         }
-        run(puppet, batch, fetched, free);
-        puppet.call("close", Syscall.CLOSE, handle);
+        run(tracee, batch, fetched, free);
+        tracee.call("close", Syscall.CLOSE, handle);
     }
 
-    private static void run(Puppet puppet, Batch batch, List<Integer> fetched, long free) {
+    private static void run(Tracee tracee, Batch batch, List<Integer> fetched, long free) {
         batch.run();
         for (int place : fetched) {
             if (batch.result(place) != free) {
-                throw puppet.failed(
+                throw tracee.failed(
                         "a descriptor was given number " + batch.result(place) + ", where " + free + " was free");
             }
         }
@@ -172,10 +172,10 @@ final class Handles implements MadeObjects {
     }
 
     /** Closes all that is not the job's. */
-    void closeTemporaries(Puppet puppet) {
+    void closeTemporaries(Tracee tracee) {
         placed = true;
-        Collection<Integer> kept = all.getOrDefault(puppet.pid(), new TreeSet<>());
-        Batch batch = new Batch(puppet);
+        Collection<Integer> kept = all.getOrDefault(tracee.pid(), new TreeSet<>());
+        Batch batch = new Batch(tracee);
         long next = 0;
         for (int number : kept) {
             if (number > next) {

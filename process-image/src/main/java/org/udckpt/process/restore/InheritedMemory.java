@@ -26,7 +26,7 @@ import org.udckpt.process.model.Region;
 import org.udckpt.process.tree.TreeStep;
 
 /**
- * Gives puppets memory that their children have in common with them or with each other, before they fork: so the kernel
+ * Gives tracees memory that their children have in common with them or with each other, before they fork: so the kernel
  * shares it between them, as it did before the checkpoint. It lies at its place in the job's processes, and so the
  * stub's own mappings have to go first.
  */
@@ -38,7 +38,7 @@ final class InheritedMemory {
     private final Handles handles;
     private final VerifiedFiles verified;
     private final NamedFiles files;
-    private final Set<Puppet> cleared = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<Tracee> cleared = Collections.newSetFromMap(new IdentityHashMap<>());
     private Pages pages;
 
     InheritedMemory(List<TreeStep> steps, JobImage image, Map<Integer, List<Region>> regions,
@@ -73,7 +73,7 @@ final class InheritedMemory {
      * Before {@code maker} forks the process {@code child} (as the steps have it), which gets all that is in its memory
      * then.
      */
-    void stage(Puppet maker, int child) {
+    void stage(Tracee maker, int child) {
         ForkPreparation staging = plan.before(child);
         if (staging.empty()) {
             return;
@@ -91,43 +91,43 @@ final class InheritedMemory {
     }
 
     /** Of the stub's own: nothing of the job may find its place taken. */
-    private static void clear(Puppet puppet, List<Span> there) {
-        List<Region> stub = StubLayout.of(puppet.hostPid()).regions();
-        AddressSpace.unmapOthers(puppet, stub,
+    private static void clear(Tracee tracee, List<Span> there) {
+        List<Region> stub = StubLayout.of(tracee.hostPid()).regions();
+        AddressSpace.unmapOthers(tracee, stub,
                 there.stream().flatMapToLong(span -> LongStream.of(span.start(), span.end())).toArray());
-        KernelPages.park(puppet, stub.stream().filter(StubLayout::movable).toList());
+        KernelPages.park(tracee, stub.stream().filter(StubLayout::movable).toList());
     }
 
-    private void map(Puppet puppet, Span span) {
-        long fd = span.kind().file() ? open(puppet, span.kind().path()) : -1;
+    private void map(Tracee tracee, Span span) {
+        long fd = span.kind().file() ? open(tracee, span.kind().path()) : -1;
         int flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_ANONYMOUS : 0)
                 | (span.kind().has("nr") ? MAP_NORESERVE : 0);
-        puppet.call("map 0x%x-0x%x for several processes".formatted(span.start(), span.end()), Syscall.MMAP,
+        tracee.call("map 0x%x-0x%x for several processes".formatted(span.start(), span.end()), Syscall.MMAP,
                 span.start(), span.end() - span.start(), READ_WRITE, flags, fd,
                 fd < 0 ? 0 : span.start() + span.kind().fileBias());
         if (fd >= 0) {
-            puppet.call("close", Syscall.CLOSE, fd);
+            tracee.call("close", Syscall.CLOSE, fd);
         }
         AddressSpace.ADVICE.forEach((flag, advice) -> {
             if (span.kind().has(flag)) {
-                puppet.call("madvise " + flag, Syscall.MADVISE, span.start(), span.end() - span.start(), advice);
+                tracee.call("madvise " + flag, Syscall.MADVISE, span.start(), span.end() - span.start(), advice);
             }
         });
     }
 
     /** As {@link AddressSpace} does: what was verified is handed over. */
-    private long open(Puppet puppet, String path) {
+    private long open(Tracee tracee, String path) {
         if (verified.mapped(path) != null) {
-            return Handover.give(puppet, handles, List.of(verified.mapped(path)))[0];
+            return Handover.give(tracee, handles, List.of(verified.mapped(path)))[0];
         }
-        long fd = LinuxError.check(files.tryOpen(puppet, path, Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0),
-                puppet.name() + ": open " + path);
-        files.verifyOpened(puppet, path, fd);
+        long fd = LinuxError.check(files.tryOpen(tracee, path, Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0),
+                tracee.name() + ": open " + path);
+        files.verifyOpened(tracee, path, fd);
         return fd;
     }
 
-    Inherited of(Puppet puppet) {
-        return plan.of(puppet.pid());
+    Inherited of(Tracee tracee) {
+        return plan.of(tracee.pid());
     }
 
     /** What is not there when the processes have been made. */

@@ -21,12 +21,12 @@ final class KernelAttributes {
     /** Of a set of nodes. */
     private static final int NODE_WORDS = 16;
 
-    private final Puppet puppet;
+    private final Tracee tracee;
     private final List<Attribute> attributes;
 
     /** @param attributes of this process */
-    KernelAttributes(Puppet puppet, List<Attribute> attributes) {
-        this.puppet = puppet;
+    KernelAttributes(Tracee tracee, List<Attribute> attributes) {
+        this.tracee = tracee;
         this.attributes = attributes;
     }
 
@@ -46,7 +46,7 @@ final class KernelAttributes {
         for (Attribute attribute : attributes) {
             if (attribute.kind() == AttributeKind.MEMORY_POLICY && attribute.end() != 0) {
                 long length = attribute.end() - attribute.start();
-                place(puppet.tryCall(MBIND, attribute.start(), length, attribute.values()[0], nodes(attribute),
+                place(tracee.tryCall(MBIND, attribute.start(), length, attribute.values()[0], nodes(attribute),
                         NODE_WORDS * Long.SIZE + 1, 0), "memory at 0x" + Long.toHexString(attribute.start()));
             }
         }
@@ -66,17 +66,17 @@ final class KernelAttributes {
     private void give(Attribute attribute, int tid) {
         long value = attribute.values()[0];
         switch (attribute.kind()) {
-            case MACHINE_CHECK -> puppet.callIn(tid, "PR_MCE_KILL", Syscall.PRCTL, PR_MCE_KILL, PR_MCE_KILL_SET, value,
+            case MACHINE_CHECK -> tracee.callIn(tid, "PR_MCE_KILL", Syscall.PRCTL, PR_MCE_KILL, PR_MCE_KILL_SET, value,
                     0, 0);
-            case IO_FLUSHER -> puppet.callIn(tid, "PR_SET_IO_FLUSHER", Syscall.PRCTL, PR_SET_IO_FLUSHER, value, 0, 0,
+            case IO_FLUSHER -> tracee.callIn(tid, "PR_SET_IO_FLUSHER", Syscall.PRCTL, PR_SET_IO_FLUSHER, value, 0, 0,
                     0);
-            case TIME_STAMP_COUNTER -> puppet.callIn(tid, "PR_SET_TSC", Syscall.PRCTL, PR_SET_TSC, value);
+            case TIME_STAMP_COUNTER -> tracee.callIn(tid, "PR_SET_TSC", Syscall.PRCTL, PR_SET_TSC, value);
             case CPUID -> faulting(tid, value);
             case STORE_BYPASS -> speculation(tid, STORE_BYPASS, value);
             case INDIRECT_BRANCH -> speculation(tid, INDIRECT_BRANCH, value);
             case MEMORY_POLICY -> {
                 if (attribute.end() == 0) {
-                    place(puppet.tryCallIn(tid, SET_MEMPOLICY, value, nodes(attribute), NODE_WORDS * Long.SIZE + 1),
+                    place(tracee.tryCallIn(tid, SET_MEMPOLICY, value, nodes(attribute), NODE_WORDS * Long.SIZE + 1),
                             "thread " + tid);
                 }
             }
@@ -92,11 +92,11 @@ final class KernelAttributes {
         for (Attribute attribute : attributes) {
             if (attribute.kind() == AttributeKind.LOGIN_USER) {
                 String user = Long.toString(attribute.values()[0]);
-                long fd = puppet.tryCall(Syscall.OPEN, puppet.string("/proc/self/loginuid"),
+                long fd = tracee.tryCall(Syscall.OPEN, tracee.string("/proc/self/loginuid"),
                         Syscall.O_WRONLY | Syscall.O_CLOEXEC, 0);
-                long result = fd < 0 ? fd : puppet.tryCall(Syscall.WRITE, fd, puppet.string(user), user.length());
+                long result = fd < 0 ? fd : tracee.tryCall(Syscall.WRITE, fd, tracee.string(user), user.length());
                 if (fd >= 0) {
-                    puppet.call("close", Syscall.CLOSE, fd);
+                    tracee.call("close", Syscall.CLOSE, fd);
                 }
                 if (result < 0) {
                     tell("its login user (/proc/PID/loginuid) could not be set to " + user
@@ -111,12 +111,12 @@ final class KernelAttributes {
         for (Attribute attribute : attributes) {
             long value = attribute.values()[0];
             switch (attribute.kind()) {
-                case MEMORY_MERGE -> puppet.call("PR_SET_MEMORY_MERGE", Syscall.PRCTL, PR_SET_MEMORY_MERGE, value, 0, 0,
+                case MEMORY_MERGE -> tracee.call("PR_SET_MEMORY_MERGE", Syscall.PRCTL, PR_SET_MEMORY_MERGE, value, 0, 0,
                         0);
-                case LOCK_FUTURE -> puppet.call(
+                case LOCK_FUTURE -> tracee.call(
                         "mlockall (if not permitted: raise the limit of locked memory, ulimit -l)", MLOCKALL, value);
                 case CORE_FILTER -> filter(value);
-                case DENY_WRITE_EXECUTE -> puppet.call("PR_SET_MDWE", Syscall.PRCTL, PR_SET_MDWE, value, 0, 0, 0);
+                case DENY_WRITE_EXECUTE -> tracee.call("PR_SET_MDWE", Syscall.PRCTL, PR_SET_MDWE, value, 0, 0, 0);
                 case HUGE_PAGES_DISABLED, LOGIN_USER -> {
                 } // before memory came in: ProcessAttributes; before there are threads
                 case MACHINE_CHECK, IO_FLUSHER, TIME_STAMP_COUNTER, CPUID, STORE_BYPASS, INDIRECT_BRANCH,
@@ -135,16 +135,16 @@ final class KernelAttributes {
     }
 
     private void faulting(int tid, long value) {
-        long result = puppet.tryCallIn(tid, Syscall.ARCH_PRCTL, ARCH_SET_CPUID, value);
+        long result = tracee.tryCallIn(tid, Syscall.ARCH_PRCTL, ARCH_SET_CPUID, value);
         if (result < 0) {
-            throw puppet.unsupported("it has the cpuid instruction fault (arch_prctl(2), ARCH_SET_CPUID), which this "
+            throw tracee.unsupported("it has the cpuid instruction fault (arch_prctl(2), ARCH_SET_CPUID), which this "
                     + "processor does not support (" + LinuxError.name((int) -result) + ")");
         }
     }
 
     /** A processor that does not speculate so has nothing to switch off (ENXIO, ENODEV). */
     private void speculation(int tid, int which, long value) {
-        long result = puppet.tryCallIn(tid, Syscall.PRCTL, PR_SET_SPECULATION_CTRL, which, value, 0, 0);
+        long result = tracee.tryCallIn(tid, Syscall.PRCTL, PR_SET_SPECULATION_CTRL, which, value, 0, 0);
         if (result < 0) {
             tell("speculation of kind " + which + " could not be set to " + value + " in thread " + tid, result);
         }
@@ -155,17 +155,17 @@ final class KernelAttributes {
         if (result == -LinuxError.EINVAL) {
             tell(what + " was bound to NUMA nodes that this machine does not have; it is not bound now", result);
         } else {
-            LinuxError.check(result, puppet.name() + ": NUMA policy of " + what);
+            LinuxError.check(result, tracee.name() + ": NUMA policy of " + what);
         }
     }
 
     private void tell(String what, long result) {
-        System.err.println("udckpt: " + puppet.name() + ": " + what + " (" + LinuxError.name((int) -result) + ")");
+        System.err.println("udckpt: " + tracee.name() + ": " + what + " (" + LinuxError.name((int) -result) + ")");
     }
 
     /** Address of the set of nodes, in the scratch. */
     private long nodes(Attribute policy) {
-        Struct mask = puppet.structure();
+        Struct mask = tracee.structure();
         for (long word : Arrays.copyOf(Arrays.copyOfRange(policy.values(), 1, policy.values().length), NODE_WORDS)) {
             mask.i64(word);
         }
@@ -173,12 +173,12 @@ final class KernelAttributes {
     }
 
     private void filter(long value) {
-        String path = "/proc/" + puppet.hostPid() + "/coredump_filter";
+        String path = "/proc/" + tracee.hostPid() + "/coredump_filter";
         String text = "0x" + Long.toHexString(value);
         int fd = Files.open(path, Syscall.O_WRONLY);
         try {
             LinuxError.check(Syscall.call(Syscall.WRITE, fd, Scratch.string(text),
-                    text.getBytes(StandardCharsets.US_ASCII).length), puppet.name() + ": write " + path);
+                    text.getBytes(StandardCharsets.US_ASCII).length), tracee.name() + ": write " + path);
         } finally {
             Files.close(fd);
         }

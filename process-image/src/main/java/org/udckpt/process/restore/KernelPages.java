@@ -13,7 +13,7 @@ import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.trace.BuildId;
 
 /**
- * The kernel's own mappings in a puppet: the vDSO and its data. Under the kernel of the checkpoint they are moved to
+ * The kernel's own mappings in a tracee: the vDSO and its data. Under the kernel of the checkpoint they are moved to
  * where the job's were. Under another one they are moved out of the job's way, and at the old vDSO's place, where the
  * job's pointers lead, comes ordinary memory: the old code, whose functions jump to the running kernel's
  * ({@link VdsoStandIn}).
@@ -21,7 +21,7 @@ import org.udckpt.process.trace.BuildId;
 final class KernelPages {
     private static final int MREMAP_MAYMOVE_FIXED = 3, PROT_READ_EXEC = 5, PRIVATE_ANONYMOUS_NOREPLACE = 0x100022;
 
-    private final Puppet puppet;
+    private final Tracee tracee;
     private final ProcessState process;
     private final List<Region> then;
     private byte[] running;
@@ -31,8 +31,8 @@ final class KernelPages {
     private boolean foreign;
     private VdsoStandIn standIn;
 
-    KernelPages(Puppet puppet, ProcessState process, List<Region> regions) {
-        this.puppet = puppet;
+    KernelPages(Tracee tracee, ProcessState process, List<Region> regions) {
+        this.tracee = tracee;
         this.process = process;
         this.then = regions.stream().filter(StubLayout::movable).toList();
     }
@@ -40,41 +40,41 @@ final class KernelPages {
     /** @param own the kernel's mappings in the stub; calls are injected in its vDSO, so it stays mapped all the time */
     void place(List<Region> own) {
         Region vdso = StubLayout.vdso(own).orElseThrow();
-        running = puppet.read(vdso.start(), (int) vdso.size());
+        running = tracee.read(vdso.start(), (int) vdso.size());
         foreign = !BuildId.of(running).equals(process.vdsoBuild()) || then.size() != own.size()
                 || own.stream().anyMatch(region -> counterpart(region) == null);
-        long park = parking(puppet);
+        long park = parking(tracee);
         parked = park;
         parkedBytes = own.getLast().end() - own.getFirst().start();
-        park(puppet, own);
+        park(tracee, own);
         runningAt = park + (vdso.start() - own.getFirst().start());
         if (!foreign) {
             for (Region region : own) {
-                move(puppet, region, park + (region.start() - own.getFirst().start()), counterpart(region).start());
+                move(tracee, region, park + (region.start() - own.getFirst().start()), counterpart(region).start());
             }
         }
     }
 
     /** Moves them to where nothing of the job is; again, it does nothing. */
-    static void park(Puppet puppet, List<Region> own) {
+    static void park(Tracee tracee, List<Region> own) {
         for (Region region : own) {
-            move(puppet, region, region.start(), parking(puppet) + (region.start() - own.getFirst().start()));
+            move(tracee, region, region.start(), parking(tracee) + (region.start() - own.getFirst().start()));
         }
     }
 
-    private static long parking(Puppet puppet) {
-        return puppet.scratch() + Hole.BYTES / 2;
+    private static long parking(Tracee tracee) {
+        return tracee.scratch() + FreeRange.BYTES / 2;
     }
 
-    private static void move(Puppet puppet, Region region, long from, long to) {
+    private static void move(Tracee tracee, Region region, long from, long to) {
         if (from == to) {
             return;
         }
         boolean code = region.path().equals("[vdso]");
-        puppet.call("move " + region.path(), Syscall.MREMAP, from, region.size(), region.size(), MREMAP_MAYMOVE_FIXED,
+        tracee.call("move " + region.path(), Syscall.MREMAP, from, region.size(), region.size(), MREMAP_MAYMOVE_FIXED,
                 to);
         if (code) {
-            puppet.instruction(puppet.instruction() - from + to);
+            tracee.instruction(tracee.instruction() - from + to);
         }
     }
 
@@ -90,7 +90,7 @@ final class KernelPages {
     void prepare(MemorySource image, List<ThreadState> threads) {
         Region old = StubLayout.vdso(then).orElse(null);
         if (foreign && old != null) {
-            standIn = new VdsoStandIn(puppet, old, read(image, old), running, runningAt);
+            standIn = new VdsoStandIn(tracee, old, read(image, old), running, runningAt);
             threads.forEach(standIn::refuseInside);
         }
     }
@@ -110,9 +110,9 @@ final class KernelPages {
     void map() {
         if (standIn != null) {
             Region old = StubLayout.vdso(then).orElseThrow();
-            puppet.call("map a stand-in for the vDSO of the checkpoint's kernel", Syscall.MMAP, old.start(), old.size(),
+            tracee.call("map a stand-in for the vDSO of the checkpoint's kernel", Syscall.MMAP, old.start(), old.size(),
                     PROT_READ_EXEC, PRIVATE_ANONYMOUS_NOREPLACE, -1, 0);
-            puppet.memory().writeBytes(old.start(), standIn.bytes());
+            tracee.memory().writeBytes(old.start(), standIn.bytes());
         }
     }
 
@@ -122,7 +122,7 @@ final class KernelPages {
      */
     void leave() {
         if (then.isEmpty()) {
-            puppet.call("unmap the kernel's pages", Syscall.MUNMAP, parked, parkedBytes);
+            tracee.call("unmap the kernel's pages", Syscall.MUNMAP, parked, parkedBytes);
         }
     }
 
@@ -137,7 +137,7 @@ final class KernelPages {
                 }
             }
         }
-        throw puppet.unsupported("this kernel's vDSO differs from the one of the checkpoint (build "
+        throw tracee.unsupported("this kernel's vDSO differs from the one of the checkpoint (build "
                 + BuildId.of(running) + ", then " + process.vdsoBuild()
                 + "), and the image has no copy of that one, as images of older versions have none; restart under the "
                 + "kernel version that the job was checkpointed on");

@@ -19,7 +19,7 @@ import org.udckpt.process.restore.lazy.Support;
 import org.udckpt.process.restore.lazy.Userfault;
 
 /**
- * The part of the processes' memory that comes in after the start. Its puppets wait for pages as soon as they are
+ * The part of the processes' memory that comes in after the start. Its tracees wait for pages as soon as they are
  * registered.
  */
 final class LazyProcesses implements AutoCloseable {
@@ -56,31 +56,31 @@ final class LazyProcesses implements AutoCloseable {
      *
      * @param shepherd its number in its namespace
      */
-    MemorySource begin(Puppet puppet, int shepherd, MemorySource contents) {
-        LazyPlan plan = plans.get(puppet.pid());
+    MemorySource begin(Tracee tracee, int shepherd, MemorySource contents) {
+        LazyPlan plan = plans.get(tracee.pid());
         if (plan == null) {
             return contents;
         }
         if (memory == null) {
-            memory = new LazyMemory(connect(puppet, shepherd));
+            memory = new LazyMemory(connect(tracee, shepherd));
         }
-        memory.add(puppet.hostPid(), context(puppet), plan, contents);
+        memory.add(tracee.hostPid(), context(tracee), plan, contents);
         return ProcessContents.without(contents, plan.regions());
     }
 
     /** This process's end of a socket of the shepherd's. */
-    private int connect(Puppet puppet, int number) {
+    private int connect(Tracee tracee, int number) {
         int descriptor = target.lazy();
-        try (ProcessHandleFd shepherd = new ProcessHandleFd(shepherd(puppet, number))) {
+        try (ProcessHandleFd shepherd = new ProcessHandleFd(shepherd(tracee, number))) {
             return shepherd.duplicate(descriptor);
         } finally {
             target.taken(descriptor);
         }
     }
 
-    /** The stub from which the puppet, or its first ancestor, was made is a child of the shepherd. */
-    private static int shepherd(Puppet puppet, int number) {
-        for (int pid = puppet.hostPid();;) {
+    /** The stub from which the tracee, or its first ancestor, was made is a child of the shepherd. */
+    private static int shepherd(Tracee tracee, int number) {
+        for (int pid = tracee.hostPid();;) {
             pid = Integer.parseInt(Proc.field(Proc.text("/proc/" + pid + "/status"), "PPid:"));
             if (Proc.field(Proc.text("/proc/" + pid + "/status"), "NSpid:").matches(".*\\s" + number)) {
                 return pid;
@@ -88,35 +88,35 @@ final class LazyProcesses implements AutoCloseable {
         }
     }
 
-    /** Made in the puppet, since a context belongs to the memory of its maker, and then held by this process alone. */
-    private static Userfault context(Puppet puppet) {
+    /** Made in the tracee, since a context belongs to the memory of its maker, and then held by this process alone. */
+    private static Userfault context(Tracee tracee) {
         long device =
-                puppet.tryCall(Syscall.OPEN, puppet.string(Support.device()), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
-        long made = device < 0 ? puppet.call("userfaultfd", Userfault.SYSTEM_CALL, Userfault.FLAGS)
-                : puppet.call("make a userfaultfd", Syscall.IOCTL, device, Userfault.NEW, Userfault.FLAGS);
+                tracee.tryCall(Syscall.OPEN, tracee.string(Support.device()), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
+        long made = device < 0 ? tracee.call("userfaultfd", Userfault.SYSTEM_CALL, Userfault.FLAGS)
+                : tracee.call("make a userfaultfd", Syscall.IOCTL, device, Userfault.NEW, Userfault.FLAGS);
         Userfault context;
-        try (ProcessHandleFd process = new ProcessHandleFd(puppet.hostPid())) {
+        try (ProcessHandleFd process = new ProcessHandleFd(tracee.hostPid())) {
             context = new Userfault(process.duplicate((int) made));
         }
-        puppet.call("close", Syscall.CLOSE, made);
+        tracee.call("close", Syscall.CLOSE, made);
         if (device >= 0) {
-            puppet.call("close", Syscall.CLOSE, device);
+            tracee.call("close", Syscall.CLOSE, device);
         }
-        LinuxError.check(context.agree(), puppet.name() + ": agree upon userfaultfd(2)");
+        LinuxError.check(context.agree(), tracee.name() + ": agree upon userfaultfd(2)");
         return context;
     }
 
     /** What its threads use at once. Any thread. */
-    void needAtOnce(Puppet puppet, List<ThreadState> threads) {
+    void needAtOnce(Tracee tracee, List<ThreadState> threads) {
         for (long[] range : LazyPlan.atOnce(threads)) {
-            need(puppet, range[0], range[1]);
+            need(tracee, range[0], range[1]);
         }
     }
 
-    /** Before this process reads or writes a puppet's memory: the kernel lets no debugger wait for a page (EIO). */
-    void need(Puppet puppet, long start, long end) {
+    /** Before this process reads or writes a tracee's memory: the kernel lets no debugger wait for a page (EIO). */
+    void need(Tracee tracee, long start, long end) {
         if (memory != null) {
-            memory.need(puppet.hostPid(), start, end);
+            memory.need(tracee.hostPid(), start, end);
         }
     }
 

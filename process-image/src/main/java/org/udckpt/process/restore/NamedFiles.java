@@ -61,7 +61,7 @@ final class NamedFiles {
     }
 
     /** In {@code maker}: a descriptor or {@code -errno}. */
-    long tryOpen(Puppet maker, String path, int flags, int mode) {
+    long tryOpen(Tracee maker, String path, int flags, int mode) {
         long fd = maker.tryCall(Syscall.OPENAT2, AT_FDCWD, maker.string(path), how(maker, flags, mode), OPEN_HOW_BYTES);
         if (fd == -LinuxError.ELOOP) {
             throw link(path);
@@ -73,7 +73,7 @@ final class NamedFiles {
      * The same, of what was looked at before: it must be that, and nothing else is opened for reading or writing, such
      * as a FIFO for whose other end that would wait.
      */
-    long tryOpenSeen(Puppet maker, String path, int flags) {
+    long tryOpenSeen(Tracee maker, String path, int flags) {
         boolean twice = seen.containsKey(path) && (flags & (Syscall.O_PATH | Syscall.O_NOFOLLOW)) == 0;
         long fd = tryOpen(maker, path, twice ? Syscall.O_PATH | Syscall.O_CLOEXEC : flags, 0);
         if (fd < 0) {
@@ -118,14 +118,14 @@ final class NamedFiles {
                 OPEN_HOW_BYTES);
     }
 
-    void verifyOpened(Puppet maker, String path, long fd) {
+    void verifyOpened(Tracee maker, String path, long fd) {
         if (seen.containsKey(path)) {
             verify(path, stat(maker, fd));
         }
     }
 
     /** openat2(2) refuses what open(2) ignores. */
-    private static long how(Puppet maker, int flags, int mode) {
+    private static long how(Tracee maker, int flags, int mode) {
         int exact = (flags & Syscall.O_PATH) == 0 ? flags
                 : flags & (Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_NOFOLLOW | Syscall.O_CLOEXEC);
         boolean makes = (flags & Syscall.O_CREAT) != 0 || (flags & Syscall.O_TMPFILE) == Syscall.O_TMPFILE;
@@ -134,7 +134,7 @@ final class NamedFiles {
     }
 
     /** Opens, in {@code maker}, what this process has just made. */
-    static long openMade(Puppet maker, String path, int flags, Files.Stat made) {
+    static long openMade(Tracee maker, String path, int flags, Files.Stat made) {
         long fd = maker.tryCall(Syscall.OPENAT2, AT_FDCWD, maker.string(path), how(maker, flags | Syscall.O_CLOEXEC, 0),
                 OPEN_HOW_BYTES);
         LinuxError.check(fd, maker.name() + ": open " + path);
@@ -145,12 +145,12 @@ final class NamedFiles {
     }
 
     /** The same of a directory. */
-    static long openDirectory(Puppet maker, String path, Files.Stat made) {
+    static long openDirectory(Tracee maker, String path, Files.Stat made) {
         return openMade(maker, path, Syscall.O_PATH | Syscall.O_DIRECTORY, made);
     }
 
     /** What the job's {@code fd} in {@code maker} is. */
-    static Files.Stat stat(Puppet maker, long fd) {
+    static Files.Stat stat(Tracee maker, long fd) {
         return Files.stat("/proc/" + maker.hostPid() + "/fd/" + fd);
     }
 

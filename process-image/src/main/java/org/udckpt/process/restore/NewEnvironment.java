@@ -31,7 +31,7 @@ public final class NewEnvironment {
     }
 
     /** When the process's memory is in place. */
-    void give(Puppet puppet, List<Region> regions) {
+    void give(Tracee tracee, List<Region> regions) {
         if (text.length == 0) {
             return;
         }
@@ -39,16 +39,16 @@ public final class NewEnvironment {
             if (region.path().endsWith(LIBRARY) && region.fileOffset() == 0) {
                 long symbol = ElfSymbols.find(Path.of(region.path()), SYMBOL);
                 if (symbol < 0) {
-                    throw puppet.unsupported("its " + region.path() + " belongs to a version that cannot change "
+                    throw tracee.unsupported("its " + region.path() + " belongs to a version that cannot change "
                             + "environment variables: restart the job without --env");
                 }
                 ByteBuffer record =
                         ByteBuffer.allocate(Layout.NewEnvironment.TEXT + text.length).order(ByteOrder.LITTLE_ENDIAN);
                 record.putLong(Layout.NewEnvironment.LENGTH, text.length).put(Layout.NewEnvironment.TEXT, text);
-                puppet.memory().writeBytes(region.start() + symbol, record.array());
+                tracee.memory().writeBytes(region.start() + symbol, record.array());
                 return;
             }
         }
-        target.warn(puppet.name() + " has no libudckpt.so (a static program?): --env does not reach it");
+        target.warn(tracee.name() + " has no libudckpt.so (a static program?): --env does not reach it");
     }
 }

@@ -23,7 +23,7 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
 
     @Override
     public Maker process(int pid) {
-        return descriptors.puppet(pid);
+        return descriptors.tracee(pid);
     }
 
     @Override
@@ -38,17 +38,17 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
 
     @Override
     public long tryOpenSeen(Maker maker, String path, int flags) {
-        return files.tryOpenSeen((Puppet) maker, path, flags);
+        return files.tryOpenSeen((Tracee) maker, path, flags);
     }
 
     @Override
     public long tryOpen(Maker maker, String path, int flags, int mode) {
-        return files.tryOpen((Puppet) maker, path, flags, mode);
+        return files.tryOpen((Tracee) maker, path, flags, mode);
     }
 
     @Override
     public void verify(Maker maker, String path, long fd) {
-        files.verify(path, NamedFiles.stat((Puppet) maker, fd));
+        files.verify(path, NamedFiles.stat((Tracee) maker, fd));
     }
 
     @Override
@@ -58,17 +58,17 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
 
     @Override
     public void fill(SharedMemory memory, Maker maker, long fd) {
-        contents.fill(memory, (Puppet) maker, fd);
+        contents.fill(memory, (Tracee) maker, fd);
     }
 
     @Override
     public void fillAt(SharedMemory memory, Maker maker, long address, String what) {
-        contents.fillAt(memory, (Puppet) maker, address, what);
+        contents.fillAt(memory, (Tracee) maker, address, what);
     }
 
     @Override
     public void noteMade(Maker maker, SharedMemory memory) {
-        contents.noteMade((Puppet) maker, memory);
+        contents.noteMade((Tracee) maker, memory);
     }
 
     @Override
@@ -78,17 +78,17 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
 
     @Override
     public void verify(Maker maker, OpenFile file, long fd) {
-        files.verify(file, NamedFiles.stat((Puppet) maker, fd));
+        files.verify(file, NamedFiles.stat((Tracee) maker, fd));
     }
 
     @Override
     public long openMade(Maker maker, String path, int flags, Files.Stat stat) {
-        return NamedFiles.openMade((Puppet) maker, path, flags, stat);
+        return NamedFiles.openMade((Tracee) maker, path, flags, stat);
     }
 
     @Override
     public long openDirectory(Maker maker, String path, Files.Stat stat) {
-        return NamedFiles.openDirectory((Puppet) maker, path, stat);
+        return NamedFiles.openDirectory((Tracee) maker, path, stat);
     }
 
     @Override

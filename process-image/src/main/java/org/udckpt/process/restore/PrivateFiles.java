@@ -48,28 +48,28 @@ public final class PrivateFiles {
     private static final Pattern OCTAL = Pattern.compile("\\\\([0-7]{3})");
 
     private final Place place;
-    private final Puppet maker;
+    private final Tracee maker;
 
-    private PrivateFiles(Place place, Puppet maker) {
+    private PrivateFiles(Place place, Tracee maker) {
         this.place = place;
         this.maker = maker;
     }
 
-    /** Where this process sees what {@code puppet} sees as the root directory (proc_pid_root(5)). */
-    static String seenBy(Puppet puppet) {
-        return "/proc/" + puppet.hostPid() + "/root";
+    /** Where this process sees what {@code tracee} sees as the root directory (proc_pid_root(5)). */
+    static String seenBy(Tracee tracee) {
+        return "/proc/" + tracee.hostPid() + "/root";
     }
 
     /**
      * Before any process of the job has opened or entered anything; {@code maker} shares its mount namespace with all
      * others.
      */
-    static void mount(JobImage image, Place place, Puppet maker) {
+    static void mount(JobImage image, Place place, Tracee maker) {
         refuseWhatIsNotCovered(image, maker);
         new PrivateFiles(place, maker).mount(directories(image));
     }
 
-    private static void refuseWhatIsNotCovered(JobImage image, Puppet maker) {
+    private static void refuseWhatIsNotCovered(JobImage image, Tracee maker) {
         for (var object : image.objects()) {
             if (object instanceof SharedMemory memory && memory.kind() == MemoryKind.NAMED_FILE
                     && Files.tryStat(memory.path()) != null) {

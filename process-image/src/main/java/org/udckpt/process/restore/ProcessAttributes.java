@@ -46,95 +46,95 @@ final class ProcessAttributes {
      * @param files numbers of descriptors that are needed: root may have more than the hard limit
      * @return how many there may be
      */
-    static long raiseLimits(Puppet puppet, long files) {
+    static long raiseLimits(Tracee tracee, long files) {
         for (int limit : RAISED) {
-            long hard = hard(puppet, limit);
-            set(puppet, limit, hard, hard);
+            long hard = hard(tracee, limit);
+            set(tracee, limit, hard, hard);
         }
-        long hard = hard(puppet, RLIMIT_NOFILE);
-        if (Long.compareUnsigned(hard, files) < 0 && set(puppet, RLIMIT_NOFILE, files, files) == 0) {
+        long hard = hard(tracee, RLIMIT_NOFILE);
+        if (Long.compareUnsigned(hard, files) < 0 && set(tracee, RLIMIT_NOFILE, files, files) == 0) {
             return files;
         }
-        puppet.call("raise the limit of open files", Syscall.PRLIMIT64, 0, RLIMIT_NOFILE,
-                puppet.structure().i64(hard).i64(hard).put(), 0);
+        tracee.call("raise the limit of open files", Syscall.PRLIMIT64, 0, RLIMIT_NOFILE,
+                tracee.structure().i64(hard).i64(hard).put(), 0);
         return hard;
     }
 
-    private static long hard(Puppet puppet, int limit) {
-        long old = puppet.structure().i64(0).i64(0).put();
-        puppet.call("limit " + limit, Syscall.PRLIMIT64, 0, limit, 0, old);
-        return ByteBuffer.wrap(puppet.read(old, 16)).order(ByteOrder.LITTLE_ENDIAN).getLong(8);
+    private static long hard(Tracee tracee, int limit) {
+        long old = tracee.structure().i64(0).i64(0).put();
+        tracee.call("limit " + limit, Syscall.PRLIMIT64, 0, limit, 0, old);
+        return ByteBuffer.wrap(tracee.read(old, 16)).order(ByteOrder.LITTLE_ENDIAN).getLong(8);
     }
 
-    private static long set(Puppet puppet, int limit, long soft, long hard) {
-        return puppet.tryCall(Syscall.PRLIMIT64, 0, limit, puppet.structure().i64(soft).i64(hard).put(), 0);
+    private static long set(Tracee tracee, int limit, long soft, long hard) {
+        return tracee.tryCall(Syscall.PRLIMIT64, 0, limit, tracee.structure().i64(soft).i64(hard).put(), 0);
     }
 
     /**
      * Before signal stacks are known: they must be large enough for what is permitted (arch_prctl(2),
      * ARCH_REQ_XCOMP_PERM).
      */
-    static void permitVectors(Puppet puppet, ProcessState process) {
+    static void permitVectors(Tracee tracee, ProcessState process) {
         if ((process.vectorPermissions() >> XTILEDATA & 1) != 0) {
-            long result = puppet.tryCall(Syscall.ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, XTILEDATA);
+            long result = tracee.tryCall(Syscall.ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, XTILEDATA);
             if (result < 0) {
-                throw puppet.unsupported("it uses AMX, which this processor or kernel does not permit ("
+                throw tracee.unsupported("it uses AMX, which this processor or kernel does not permit ("
                         + LinuxError.name((int) -result) + "); restart on a machine like the first one");
             }
         }
     }
 
-    static void enter(Puppet puppet, ProcessState process, NamedFiles files) {
+    static void enter(Tracee tracee, ProcessState process, NamedFiles files) {
         String path = process.workingDirectory();
-        long opened = files.tryOpenSeen(puppet, path, Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC);
-        long entered = opened < 0 ? opened : puppet.tryCall(Syscall.FCHDIR, opened);
+        long opened = files.tryOpenSeen(tracee, path, Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC);
+        long entered = opened < 0 ? opened : tracee.tryCall(Syscall.FCHDIR, opened);
         if (entered < 0) {
-            throw puppet.changed("cannot enter its working directory " + path + ": " + LinuxError.name((int) -entered));
+            throw tracee.changed("cannot enter its working directory " + path + ": " + LinuxError.name((int) -entered));
         }
-        puppet.call("close", Syscall.CLOSE, opened);
+        tracee.call("close", Syscall.CLOSE, opened);
     }
 
     /** @param hugePagesFlags of PR_SET_THP_DISABLE (Linux 6.18) */
-    static void restore(Puppet puppet, ProcessState process, long hugePagesFlags) {
-        puppet.call("umask", Syscall.UMASK, process.umask());
+    static void restore(Tracee tracee, ProcessState process, long hugePagesFlags) {
+        tracee.call("umask", Syscall.UMASK, process.umask());
         if (process.hugePagesDisabled()) {
-            disableHugePages(puppet, hugePagesFlags);
+            disableHugePages(tracee, hugePagesFlags);
         }
         if (process.childSubreaper()) {
-            puppet.call("PR_SET_CHILD_SUBREAPER", Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, 1);
+            tracee.call("PR_SET_CHILD_SUBREAPER", Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, 1);
         }
-        registerBarriers(puppet, process.barriers());
-        adjust(puppet, process.oomAdjustment());
+        registerBarriers(tracee, process.barriers());
+        adjust(tracee, process.oomAdjustment());
         if (process.personality() != 0) {
-            puppet.call("personality", Syscall.PERSONALITY, process.personality());
+            tracee.call("personality", Syscall.PERSONALITY, process.personality());
         }
     }
 
     /** A kernel that does not know exceptions makes none. */
-    private static void disableHugePages(Puppet puppet, long flags) {
-        if (flags == 0 || puppet.tryCall(Syscall.PRCTL, PR_SET_THP_DISABLE, 1, flags, 0, 0) != 0) {
-            puppet.call("PR_SET_THP_DISABLE", Syscall.PRCTL, PR_SET_THP_DISABLE, 1, 0, 0, 0);
+    private static void disableHugePages(Tracee tracee, long flags) {
+        if (flags == 0 || tracee.tryCall(Syscall.PRCTL, PR_SET_THP_DISABLE, 1, flags, 0, 0) != 0) {
+            tracee.call("PR_SET_THP_DISABLE", Syscall.PRCTL, PR_SET_THP_DISABLE, 1, 0, 0, 0);
         }
     }
 
     /** What a change of the user clears (prctl(2)): when there is none any more. */
-    static void restoreLast(Puppet puppet, ProcessState process) {
+    static void restoreLast(Tracee tracee, ProcessState process) {
         if (process.parentDeathSignal() != 0) {
-            puppet.call("PR_SET_PDEATHSIG", Syscall.PRCTL, PR_SET_PDEATHSIG, process.parentDeathSignal());
+            tracee.call("PR_SET_PDEATHSIG", Syscall.PRCTL, PR_SET_PDEATHSIG, process.parentDeathSignal());
         }
-        puppet.call("PR_SET_DUMPABLE", Syscall.PRCTL, PR_SET_DUMPABLE, process.dumpable() ? 1 : 0);
+        tracee.call("PR_SET_DUMPABLE", Syscall.PRCTL, PR_SET_DUMPABLE, process.dumpable() ? 1 : 0);
     }
 
     /**
      * What the address space was registered for; where the kernel did not say it, for all that a program could have
      * asked for.
      */
-    private static void registerBarriers(Puppet puppet, int barriers) {
+    private static void registerBarriers(Tracee tracee, int barriers) {
         for (int command = 1; command < 1 << 9; command <<= 1) {
             if ((barriers & command & REGISTRATIONS) != 0) {
-                long result = puppet.tryCall(Syscall.MEMBARRIER, command, 0, 0);
+                long result = tracee.tryCall(Syscall.MEMBARRIER, command, 0, 0);
                 if (result != 0 && barriers >= 0) {
-                    throw puppet.failed("membarrier registration " + command + ": " + LinuxError.name((int) -result));
+                    throw tracee.failed("membarrier registration " + command + ": " + LinuxError.name((int) -result));
                 }
             }
         }
@@ -144,8 +144,8 @@ final class ProcessAttributes {
      * Lower than now needs CAP_SYS_RESOURCE (proc_pid_oom_score_adj(5)), and without it the job is only more likely to
      * be killed.
      */
-    private static void adjust(Puppet puppet, int value) {
-        String path = "/proc/" + puppet.hostPid() + "/oom_score_adj";
+    private static void adjust(Tracee tracee, int value) {
+        String path = "/proc/" + tracee.hostPid() + "/oom_score_adj";
         if (Integer.parseInt(Proc.text(path).strip()) != value) {
             long fd = Files.tryOpen(path, Syscall.O_WRONLY);
             byte[] text = Integer.toString(value).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
@@ -155,7 +155,7 @@ final class ProcessAttributes {
                 Files.close((int) fd);
             }
             if (written < 0) {
-                System.err.println("udckpt: " + puppet.name() + ": oom_score_adj " + value + " could not be set: "
+                System.err.println("udckpt: " + tracee.name() + ": oom_score_adj " + value + " could not be set: "
                         + LinuxError.name((int) -written));
             }
         }
@@ -185,16 +185,16 @@ final class ProcessAttributes {
     }
 
     /** After everything that a limit could forbid. */
-    static void restoreLimits(Puppet puppet, ProcessState process) {
+    static void restoreLimits(Tracee tracee, ProcessState process) {
         for (int limit = 0; 2 * limit < process.limits().length; limit++) {
             long soft = process.limits()[2 * limit];
             long hard = process.limits()[2 * limit + 1];
-            long result = puppet.tryCall(Syscall.PRLIMIT64, 0, limit, puppet.structure().i64(soft).i64(hard).put(), 0);
+            long result = tracee.tryCall(Syscall.PRLIMIT64, 0, limit, tracee.structure().i64(soft).i64(hard).put(), 0);
             if (result == -LinuxError.EPERM) {
-                throw puppet.failed("its hard limit %d was %s, more than here; raise it (ulimit -H) before the restart"
+                throw tracee.failed("its hard limit %d was %s, more than here; raise it (ulimit -H) before the restart"
                         .formatted(limit, Long.toUnsignedString(hard)));
             }
-            LinuxError.check(result, puppet.name() + ": limit " + limit);
+            LinuxError.check(result, tracee.name() + ": limit " + limit);
         }
     }
 }

@@ -41,15 +41,15 @@ final class ProcessTree {
     private final InheritedMemory inherited;
     /** Where the launcher's standard streams are in all processes. */
     private long[] streams;
-    private long hole;
+    private long free;
     private int shepherd = PID_ONE;
     private final List<Integer> stubs = new ArrayList<>();
     private final Map<Integer, ProcessState> states;
     /** All that there are, by the plan's numbers: helpers and children that will have ended, too. */
-    private final Map<Integer, Puppet> made = new HashMap<>();
+    private final Map<Integer, Tracee> made = new HashMap<>();
     private final Set<Integer> taken = new HashSet<>();
     /** Of those that are there for their sockets only: who waits for them. */
-    private final Map<Integer, Puppet> makers = new HashMap<>();
+    private final Map<Integer, Tracee> makers = new HashMap<>();
     /** object id -> child that will have ended */
     private final Map<Long, Integer> ending = new HashMap<>();
 
@@ -95,7 +95,7 @@ final class ProcessTree {
     }
 
     /** All processes by pid, in the image's order. */
-    Map<Integer, Puppet> build() {
+    Map<Integer, Tracee> build() {
         List<TreeStep> steps = plan(image, owners);
         taken.add(PID_ONE); // the shepherd's, which may have made a socket, too
         image.threads().forEach(thread -> taken.add(thread.tid()));
@@ -108,15 +108,15 @@ final class ProcessTree {
                 .forEach(leader -> terminals.foreground(made.get(leader.pid())));
         Set<Integer> wanted = PeerMakers.ended(image);
         image.zombies().stream().filter(zombie -> !wanted.contains(zombie.pid())).forEach(this::bury);
-        Map<Integer, Puppet> puppets = new LinkedHashMap<>();
-        image.processes().forEach(process -> puppets.put(process.pid(), made.get(process.pid())));
-        bringBack(wanted, puppets.values().iterator().next());
-        addEnding(puppets.values().iterator().next());
-        return puppets;
+        Map<Integer, Tracee> tracees = new LinkedHashMap<>();
+        image.processes().forEach(process -> tracees.put(process.pid(), made.get(process.pid())));
+        bringBack(wanted, tracees.values().iterator().next());
+        addEnding(tracees.values().iterator().next());
+        return tracees;
     }
 
     /** Processes that have ended, until {@link #endMakers}. */
-    private void bringBack(Set<Integer> wanted, Puppet parent) {
+    private void bringBack(Set<Integer> wanted, Tracee parent) {
         for (int pid : wanted) {
             if (!taken.add(pid)) {
                 if (!made.containsKey(pid)) {
@@ -124,7 +124,7 @@ final class ProcessTree {
                 }
                 continue;
             }
-            Puppet maker = parent.helperIfPossible(pid);
+            Tracee maker = parent.helperIfPossible(pid);
             if (maker == null) {
                 warnOfMaker(pid, "is above kernel.pid_max here");
             } else {
@@ -140,7 +140,7 @@ final class ProcessTree {
     }
 
     /** By number, until {@link #endMakers}: also processes that have ended, and that sockets tell of. */
-    Map<Integer, Puppet> makers() {
+    Map<Integer, Tracee> makers() {
         return made;
     }
 
@@ -152,7 +152,7 @@ final class ProcessTree {
     }
 
     /** A child that does nothing for each object whose kind needs one, until {@link #endMakers}. */
-    private void addEnding(Puppet parent) {
+    private void addEnding(Tracee parent) {
         for (KernelObject object : image.objects()) {
             if (ObjectKinds.of(object).needsEndingChild(object)) {
                 int pid = number(-1);
@@ -203,13 +203,13 @@ final class ProcessTree {
         switch (step) {
             case TreeStep.Root root -> made.put(root.pid(), seize(root.pid()));
             case TreeStep.Fork fork -> {
-                Puppet maker = made.get(fork.maker());
+                Tracee maker = made.get(fork.maker());
                 inherited.stage(maker, fork.pid());
                 made.put(fork.pid(), states.containsKey(fork.pid()) ? maker.fork(owners.of(fork.pid()))
                         : maker.helper(number(fork.pid())));
             }
             case TreeStep.NewSession session -> {
-                Puppet leader = made.get(session.pid());
+                Tracee leader = made.get(session.pid());
                 leader.call("setsid", Syscall.SETSID);
                 if (states.containsKey(session.pid())) {
                     terminals.control(leader);
@@ -223,28 +223,28 @@ final class ProcessTree {
         }
     }
 
-    private void end(int pid, Puppet parent) {
-        try (Puppet helper = made.remove(pid)) {
-            helper.end(0, Puppet.SAME_USER);
+    private void end(int pid, Tracee parent) {
+        try (Tracee helper = made.remove(pid)) {
+            helper.end(0, Tracee.SAME_USER);
             parent.call("wait for a helper", Syscall.WAIT4, helper.pid(), 0, 0, 0);
         }
     }
 
-    private Puppet seize(int pid) {
+    private Tracee seize(int pid) {
         int hostPid = target.stub(pid);
         stubs.add(hostPid);
         StubLayout layout = StubLayout.of(hostPid);
-        boolean first = hole == 0;
-        hole = first ? Hole.find(image, layout) : hole;
-        Puppet puppet = Puppet.seize(owners.of(pid), hostPid, layout.systemCallInstruction(hostPid), hole);
-        streams = handles.prepare(puppet);
+        boolean first = free == 0;
+        free = first ? FreeRange.find(image, layout) : free;
+        Tracee tracee = Tracee.seize(owners.of(pid), hostPid, layout.systemCallInstruction(hostPid), free);
+        streams = handles.prepare(tracee);
         if (first) {
             if (target.changes() != null) {
-                PrivateFiles.mount(image, target.changes(), puppet);
+                PrivateFiles.mount(image, target.changes(), tracee);
             }
-            terminals.make(puppet);
+            terminals.make(tracee);
         }
-        return puppet;
+        return tracee;
     }
 
     /** Of a helper: one that nothing of the job has or is called by. */
@@ -257,11 +257,11 @@ final class ProcessTree {
     }
 
     private void bury(Zombie zombie) {
-        try (Puppet dead = made.remove(zombie.pid())) {
+        try (Tracee dead = made.remove(zombie.pid())) {
             dead.rename(zombie.name());
             int user = image.attributes().stream()
                     .filter(one -> one.kind() == AttributeKind.ENDED_CHILD && one.values()[0] == zombie.pid())
-                    .mapToInt(one -> (int) one.values()[1]).findFirst().orElse(Puppet.SAME_USER);
+                    .mapToInt(one -> (int) one.values()[1]).findFirst().orElse(Tracee.SAME_USER);
             dead.end(zombie.waitStatus(), user);
         }
     }

@@ -125,7 +125,7 @@ public final class Restorer {
      * @throws RestoreException naming what is not
      * @throws NameRefused naming what stands in the way, and whose it is
      */
-    public static void checkSurroundings(JobImage image, Collection<MemorySource> memory,
+    public static void checkEnvironment(JobImage image, Collection<MemorySource> memory,
             Function<ProcessState, String> naming, Consumer<String> warn) {
         new FileChecks(image, warn, named(image)).checkBefore();
         NewNames.check(image);
@@ -176,7 +176,7 @@ public final class Restorer {
 
     private Restored run(FileChecks files, FileModes modes) {
         boolean complete = false;
-        Map<Integer, Puppet> puppets = Map.of();
+        Map<Integer, Tracee> tracees = Map.of();
         FirstInstruction start = null;
         PlacedNames placed = null;
         try (lazy; Pages pages = new Pages(); HereObjects here = new HereObjects(image, owners)) {
@@ -184,24 +184,24 @@ public final class Restorer {
             // not before: a port may have been waited for
             target.clock(image.clocks().monotonicNs() - MonotonicClock.now());
             inherited.copyBy(pages);
-            puppets = tree.build();
+            tracees = tree.build();
             if (target.changes() != null) {
-                target.changesMounted(PrivateFiles.seenBy(puppets.values().iterator().next()));
+                target.changesMounted(PrivateFiles.seenBy(tracees.values().iterator().next()));
             }
             target.reached("processes");
             placed = new PlacedNames(new OwnDirectories(image),
-                    target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()),
+                    target.changes() == null ? "" : PrivateFiles.seenBy(tracees.values().iterator().next()),
                     names::stands, target::warn);
-            List<Threads> threads = build(puppets, pages, here, placed);
+            List<Threads> threads = build(tracees, pages, here, placed);
             if (target.cutsFilesBack()) {
-                files.cutBack(target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()));
+                files.cutBack(target.changes() == null ? "" : PrivateFiles.seenBy(tracees.values().iterator().next()));
             }
             placed.settle();
             descriptors.complete();
             modes.close(); // before anything runs that could see them
             spaces.values().forEach(AddressSpace::leaveKernelPages);
             threads.forEach(Threads::setRegisters);
-            stopStopped(puppets);
+            stopStopped(tracees);
             start = new FirstInstruction(threads, image.processes().stream().filter(ProcessState::jobStopped)
                     .map(ProcessState::pid).collect(Collectors.toSet()), target);
             start.hold();
@@ -213,7 +213,7 @@ public final class Restorer {
             target.reached("threads");
             complete = true;
             placed.commit();
-            return new Restored(puppets.values().stream().collect(Collectors.toMap(Puppet::pid, Puppet::hostPid)),
+            return new Restored(tracees.values().stream().collect(Collectors.toMap(Tracee::pid, Tracee::hostPid)),
                     lazy.keep());
         } finally {
             if (!complete) {
@@ -225,41 +225,41 @@ public final class Restorer {
                     placed.close();
                 }
             }
-            puppets.values().forEach(Puppet::close);
+            tracees.values().forEach(Tracee::close);
         }
     }
 
-    private List<Threads> build(Map<Integer, Puppet> puppets, Pages pages, HereObjects here, PlacedNames placed) {
+    private List<Threads> build(Map<Integer, Tracee> tracees, Pages pages, HereObjects here, PlacedNames placed) {
         NewNames newNames = new NewNames(image);
-        byte[] model = Ptrace.xstate(puppets.values().iterator().next().hostPid());
+        byte[] model = Ptrace.xstate(tracees.values().iterator().next().hostPid());
         VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
-        Map<Integer, List<ThreadState>> threadStates = threadsForHere(puppets, vectors);
-        descriptors = new Descriptors(image, puppets, handles, names, newNames, placed, target, tree,
+        Map<Integer, List<ThreadState>> threadStates = threadsForHere(tracees, vectors);
+        descriptors = new Descriptors(image, tracees, handles, names, newNames, placed, target, tree,
                 new SharedContents(sharedContents, pages, target.changes()));
         for (ProcessState process : image.processes()) {
-            Puppet puppet = puppets.get(process.pid());
-            AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles,
-                    sharedMemories, verified, names, inherited.of(puppet));
+            Tracee tracee = tracees.get(process.pid());
+            AddressSpace space = new AddressSpace(tracee, process, regionsOf(process), guardsOf(process), handles,
+                    sharedMemories, verified, names, inherited.of(tracee));
             spaces.put(process.pid(), space);
-            space.clear(contents(puppet), threadStates.getOrDefault(process.pid(), List.of()));
-            ProcessAttributes.permitVectors(puppet, process);
-            ProcessAttributes.enter(puppet, process, names);
+            space.clear(contents(tracee), threadStates.getOrDefault(process.pid(), List.of()));
+            ProcessAttributes.permitVectors(tracee, process);
+            ProcessAttributes.enter(tracee, process, names);
         }
         descriptors.makeMemory();
         for (ProcessState process : image.processes()) {
             spaces.get(process.pid()).map();
-            Puppet puppet = puppets.get(process.pid());
-            attributesOf(process, puppet).placeMemory();
-            attributesOf(process, puppet).logIn();
-            MemorySource now = lazy.begin(puppet, tree.shepherd(),
-                    ProcessContents.own(inherited.rest(contents(puppet)), regionsOf(process)));
-            pages.fillMemory(now, puppet.memory(), 0, puppet.name());
-            pages.alongside(() -> lazy.needAtOnce(puppet, threadStates.getOrDefault(process.pid(), List.of())));
+            Tracee tracee = tracees.get(process.pid());
+            attributesOf(process, tracee).placeMemory();
+            attributesOf(process, tracee).logIn();
+            MemorySource now = lazy.begin(tracee, tree.shepherd(),
+                    ProcessContents.own(inherited.rest(contents(tracee)), regionsOf(process)));
+            pages.fillMemory(now, tracee.memory(), 0, tracee.name());
+            pages.alongside(() -> lazy.needAtOnce(tracee, threadStates.getOrDefault(process.pid(), List.of())));
         }
         target.reached("mappings");
         List<Threads> threads = new ArrayList<>();
         for (ProcessState process : image.processes()) {
-            threads.add(new Threads(puppets.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of())));
+            threads.add(new Threads(tracees.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of())));
             spaces.get(process.pid()).describe();
         }
         descriptors.make(here.all());
@@ -273,18 +273,18 @@ public final class Restorer {
         descriptors.finishMemory();
         descriptors.place();
         NewEnvironment environment = new NewEnvironment(target);
-        image.processes().forEach(process -> environment.give(puppets.get(process.pid()), regionsOf(process)));
+        image.processes().forEach(process -> environment.give(tracees.get(process.pid()), regionsOf(process)));
         for (int i = 0; i < image.processes().size(); i++) {
             ProcessState process = image.processes().get(i);
-            finish(puppets.get(process.pid()), process, spaces.get(process.pid()), threads.get(i));
+            finish(tracees.get(process.pid()), process, spaces.get(process.pid()), threads.get(i));
         }
         return threads;
     }
 
-    private MemorySource contents(Puppet puppet) {
-        MemorySource source = privateContents.get((long) puppet.pid());
+    private MemorySource contents(Tracee tracee) {
+        MemorySource source = privateContents.get((long) tracee.pid());
         if (source == null) {
-            throw puppet.failed("the image has no memory of it");
+            throw tracee.failed("the image has no memory of it");
         }
         return source;
     }
@@ -293,8 +293,8 @@ public final class Restorer {
         return image.guards().stream().filter(guard -> guard.pid() == process.pid()).toList();
     }
 
-    private KernelAttributes attributesOf(ProcessState process, Puppet puppet) {
-        return new KernelAttributes(puppet,
+    private KernelAttributes attributesOf(ProcessState process, Tracee tracee) {
+        return new KernelAttributes(tracee,
                 image.attributes().stream().filter(attribute -> attribute.pid() == process.pid()).toList());
     }
 
@@ -303,39 +303,39 @@ public final class Restorer {
     }
 
     /** As the image has them, but with vector state for this processor. */
-    private Map<Integer, List<ThreadState>> threadsForHere(Map<Integer, Puppet> puppets, VectorConversion vectors) {
-        return image.threads().stream().map(thread -> vectors.convert(puppets.get(thread.pid()), thread))
+    private Map<Integer, List<ThreadState>> threadsForHere(Map<Integer, Tracee> tracees, VectorConversion vectors) {
+        return image.threads().stream().map(thread -> vectors.convert(tracees.get(thread.pid()), thread))
                 .collect(Collectors.groupingBy(ThreadState::pid));
     }
 
     /** Memory and descriptors are there: the rest of the process's state, and the end of the scratch memory. */
-    private void finish(Puppet puppet, ProcessState process, AddressSpace space, Threads threads) {
-        KernelAttributes attributes = attributesOf(process, puppet);
+    private void finish(Tracee tracee, ProcessState process, AddressSpace space, Threads threads) {
+        KernelAttributes attributes = attributesOf(process, tracee);
         threads.describe(process);
-        ProcessAttributes.restore(puppet, process, attributes.hugePagesFlags());
+        ProcessAttributes.restore(tracee, process, attributes.hugePagesFlags());
         space.seal(); // a batch: not when the job's handler of SIGTRAP is there
         List<PosixTimer> own = timers.getOrDefault(process.pid(), List.of());
-        Signals.restore(puppet, process, own);
+        Signals.restore(tracee, process, own);
         threads.queueSignals(own);
-        Timers.restore(puppet, process, own, threads);
+        Timers.restore(tracee, process, own, threads);
         attributes.giveThreads(threads);
         attributes.giveProcess();
-        ProcessAttributes.restoreLimits(puppet, process);
+        ProcessAttributes.restoreLimits(tracee, process);
         threads.restrict(process, image.privileges().stream().filter(one -> one.pid() == process.pid()).toList());
         if (Syscall.call(Syscall.GETEUID) != 0) {
             threads.dropCapabilities();
         }
-        ProcessAttributes.restoreLast(puppet, process);
-        puppet.unmapScratch();
+        ProcessAttributes.restoreLast(tracee, process);
+        tracee.unmapScratch();
     }
 
     /** A stopped job stays stopped: the signal waits until the tracer lets go. */
-    private void stopStopped(Map<Integer, Puppet> puppets) {
+    private void stopStopped(Map<Integer, Tracee> tracees) {
         for (ProcessState process : image.processes()) {
             if (process.jobStopped()) {
-                Puppet puppet = puppets.get(process.pid());
-                LinuxError.check(Syscall.call(Syscall.KILL, puppet.hostPid(), StopSignals.of(image, process)),
-                        puppet.name() + ": stop again");
+                Tracee tracee = tracees.get(process.pid());
+                LinuxError.check(Syscall.call(Syscall.KILL, tracee.hostPid(), StopSignals.of(image, process)),
+                        tracee.name() + ": stop again");
             }
         }
     }

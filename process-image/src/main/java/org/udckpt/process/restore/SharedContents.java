@@ -13,7 +13,7 @@ import org.udckpt.process.model.SharedMemory;
  */
 record SharedContents(Map<Long, MemorySource> sources, Pages pages, PrivateFiles.Place changes) {
     /** Into a file of {@code maker}; {@link Pages#await} waits for it. What is empty reads as zero. */
-    void fill(SharedMemory memory, Puppet maker, long fd) {
+    void fill(SharedMemory memory, Tracee maker, long fd) {
         MemorySource source = sources.get(memory.id());
         if (source != null) {
             try (ProcessHandleFd process = new ProcessHandleFd(maker.hostPid())) {
@@ -23,7 +23,7 @@ record SharedContents(Map<Long, MemorySource> sources, Pages pages, PrivateFiles
     }
 
     /** To an address in {@code maker}, at once. */
-    void fillAt(SharedMemory memory, Puppet maker, long address, String what) {
+    void fillAt(SharedMemory memory, Tracee maker, long address, String what) {
         MemorySource source = sources.get(memory.id());
         if (source != null) {
             pages.fillMemory(source, maker.memory(), address, what);
@@ -32,7 +32,7 @@ record SharedContents(Map<Long, MemorySource> sources, Pages pages, PrivateFiles
     }
 
     /** Without {@link #changes} it is the job's again, which removes it or not. */
-    void noteMade(Puppet maker, SharedMemory memory) {
+    void noteMade(Tracee maker, SharedMemory memory) {
         if (changes == null) {
             return;
         }

@@ -26,15 +26,15 @@ final class SignalFrames {
     private static final int CODE_SEGMENT = -40, INSTRUCTION = -56, STACK = -64;
     private static final int USER_CODE_64 = 0x33;
 
-    private final Puppet puppet;
+    private final Tracee tracee;
     private final List<Region> regions;
     private final VectorConversion vectors;
     private final KernelPages kernel;
     private final LazyProcesses lazy;
 
-    SignalFrames(Puppet puppet, List<Region> regions, VectorConversion vectors, KernelPages kernel,
+    SignalFrames(Tracee tracee, List<Region> regions, VectorConversion vectors, KernelPages kernel,
             LazyProcesses lazy) {
-        this.puppet = puppet;
+        this.tracee = tracee;
         this.regions = regions;
         this.vectors = vectors;
         this.kernel = kernel;
@@ -76,7 +76,7 @@ final class SignalFrames {
                 int size = vectors.frameSize(read(area, VectorConversion.FRAME_LEAST));
                 if (size > 0 && area + size + 4 <= end && vectors.marked(read(area + size, 4))) {
                     convert(thread, at, area, size);
-                    stacks.add(puppet.memory().readLong(at + STACK));
+                    stacks.add(tracee.memory().readLong(at + STACK));
                 }
             }
         }
@@ -87,15 +87,15 @@ final class SignalFrames {
     }
 
     private byte[] read(long address, int count) {
-        lazy.need(puppet, address & -4096L, address + count);
-        return puppet.read(address, count);
+        lazy.need(tracee, address & -4096L, address + count);
+        return tracee.read(address, count);
     }
 
     private void convert(ThreadState thread, long pointer, long area, int size) {
         String who = "thread " + thread.tid() + ", below a signal handler,";
-        kernel.refuseInside(puppet.memory().readLong(pointer + INSTRUCTION), who);
+        kernel.refuseInside(tracee.memory().readLong(pointer + INSTRUCTION), who);
         if (vectors.needed()) {
-            puppet.memory().writeBytes(area, vectors.frame(puppet, who, puppet.read(area, size + 4), size));
+            tracee.memory().writeBytes(area, vectors.frame(tracee, who, tracee.read(area, size + 4), size));
         }
     }
 }

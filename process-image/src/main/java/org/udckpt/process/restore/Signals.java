@@ -22,8 +22,8 @@ final class Signals {
 
     private Signals() {}
 
-    static void restore(Puppet puppet, ProcessState process, List<PosixTimer> timers) {
-        Batch batch = new Batch(puppet);
+    static void restore(Tracee tracee, ProcessState process, List<PosixTimer> timers) {
+        Batch batch = new Batch(tracee);
         // Ignoring a signal drops those that wait: children that were made and ended again have sent some
         // (sigaction(2)).
         byte[] ignore = new byte[ACTION_BYTES];
@@ -40,14 +40,14 @@ final class Signals {
         batch.run();
         // By itself, and no batch comes after it: each ends with a trap, for which the kernel takes a handler away
         // (force_sig).
-        puppet.call("handler of signal " + SIGTRAP, Syscall.RT_SIGACTION, SIGTRAP,
-                puppet.bytes(action(process, SIGTRAP)), 0, 8);
+        tracee.call("handler of signal " + SIGTRAP, Syscall.RT_SIGACTION, SIGTRAP,
+                tracee.bytes(action(process, SIGTRAP)), 0, 8);
         for (byte[] info : split(process.pendingSignals())) {
             if (timer(info, timers) != null) {
                 continue;
             }
-            puppet.call("queue signal " + number(info), Syscall.RT_SIGQUEUEINFO, process.pid(), number(info),
-                    puppet.bytes(info));
+            tracee.call("queue signal " + number(info), Syscall.RT_SIGQUEUEINFO, process.pid(), number(info),
+                    tracee.bytes(info));
         }
     }
 

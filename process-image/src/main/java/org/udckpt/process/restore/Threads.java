@@ -23,61 +23,61 @@ final class Threads {
     /** A thread's number in the job, and the tracer's. */
     record Place(int tid, int hostTid) {}
 
-    private final Puppet puppet;
+    private final Tracee tracee;
     private final List<Thread> threads = new ArrayList<>();
 
-    Threads(Puppet puppet, List<ThreadState> states) {
-        this.puppet = puppet;
+    Threads(Tracee tracee, List<ThreadState> states) {
+        this.tracee = tracee;
         for (ThreadState state : states) {
-            boolean main = state.tid() == puppet.pid();
+            boolean main = state.tid() == tracee.pid();
             if (main) {
-                puppet.call("set_tid_address", Syscall.SET_TID_ADDRESS, state.clearChildTid());
+                tracee.call("set_tid_address", Syscall.SET_TID_ADDRESS, state.clearChildTid());
             }
-            threads.add(new Thread(state, main ? puppet.hostPid() : puppet.thread(state.tid(), state.clearChildTid())));
+            threads.add(new Thread(state, main ? tracee.hostPid() : tracee.thread(state.tid(), state.clearChildTid())));
         }
     }
 
     /** Whose they are. */
-    Puppet puppet() {
-        return puppet;
+    Tracee tracee() {
+        return tracee;
     }
 
     /** When memory is filled: what the kernel keeps for each thread. */
     void describe(ProcessState process) {
         for (Thread thread : threads) {
-            puppet.callIn(thread.hostTid, "PR_SET_TIMERSLACK", Syscall.PRCTL, PR_SET_TIMERSLACK,
+            tracee.callIn(thread.hostTid, "PR_SET_TIMERSLACK", Syscall.PRCTL, PR_SET_TIMERSLACK,
                     process.timerSlackNs());
             describe(thread.hostTid, thread.state);
         }
     }
 
     private void describe(int tid, ThreadState state) {
-        puppet.callIn(tid, "PR_SET_NAME", Syscall.PRCTL, PR_SET_NAME, puppet.string(state.name()));
+        tracee.callIn(tid, "PR_SET_NAME", Syscall.PRCTL, PR_SET_NAME, tracee.string(state.name()));
         if (state.robustList() != 0) {
-            puppet.callIn(tid, "set_robust_list", Syscall.SET_ROBUST_LIST, state.robustList(),
+            tracee.callIn(tid, "set_robust_list", Syscall.SET_ROBUST_LIST, state.robustList(),
                     state.robustListLength());
         }
         if (state.rseqAddress() != 0) {
             registerRseq(tid, state);
         }
         if ((state.altStackFlags() & SS_DISABLE) == 0 && state.altStackPointer() != 0) {
-            long stack = puppet.structure().i64(state.altStackPointer()).i32(state.altStackFlags() & ~SS_ONSTACK).i32(0)
+            long stack = tracee.structure().i64(state.altStackPointer()).i32(state.altStackFlags() & ~SS_ONSTACK).i32(0)
                     .i64(state.altStackSize()).put();
-            puppet.callIn(tid, "sigaltstack", Syscall.SIGALTSTACK, stack, 0);
+            tracee.callIn(tid, "sigaltstack", Syscall.SIGALTSTACK, stack, 0);
         }
         if (state.affinity().length > 0) {
             bind(tid, state);
         }
         if (state.policy() != 0) {
-            long parameter = puppet.structure().i32(state.priority()).put();
-            puppet.callIn(tid, "scheduling policy " + state.policy(), Syscall.SCHED_SETSCHEDULER, 0, state.policy(),
+            long parameter = tracee.structure().i32(state.priority()).put();
+            tracee.callIn(tid, "scheduling policy " + state.policy(), Syscall.SCHED_SETSCHEDULER, 0, state.policy(),
                     parameter);
         }
         if (state.ioPriority() != 0) {
-            puppet.callIn(tid, "I/O priority " + state.ioPriority(), 251 /* ioprio_set */, 1, 0, state.ioPriority());
+            tracee.callIn(tid, "I/O priority " + state.ioPriority(), 251 /* ioprio_set */, 1, 0, state.ioPriority());
         }
         if (state.nice() != 0) {
-            puppet.callIn(tid, "nice value " + state.nice(), Syscall.SETPRIORITY, 0, 0, state.nice());
+            tracee.callIn(tid, "nice value " + state.nice(), Syscall.SETPRIORITY, 0, 0, state.nice());
         }
     }
 
@@ -86,22 +86,22 @@ final class Threads {
      * put it.
      */
     private void bind(int tid, ThreadState state) {
-        long result = puppet.injector(tid).call(Syscall.SCHED_SETAFFINITY, 0, state.affinity().length,
-                puppet.bytes(state.affinity()));
+        long result = tracee.injector(tid).call(Syscall.SCHED_SETAFFINITY, 0, state.affinity().length,
+                tracee.bytes(state.affinity()));
         if (result == -LinuxError.EINVAL) {
-            System.err.println("udckpt: " + puppet.name() + ": thread " + state.tid()
+            System.err.println("udckpt: " + tracee.name() + ": thread " + state.tid()
                     + " was bound to processors that this machine does not have; it is not bound now");
         } else {
-            LinuxError.check(result, puppet.name() + ": processor affinity of thread " + state.tid());
+            LinuxError.check(result, tracee.name() + ": processor affinity of thread " + state.tid());
         }
     }
 
     /** Registration clears the pointer to the critical section that the thread is in (rseq.c): it is put back. */
     private void registerRseq(int tid, ThreadState state) {
-        byte[] section = puppet.read(state.rseqAddress() + 8, 8);
-        puppet.callIn(tid, "register rseq", Syscall.RSEQ, state.rseqAddress(), state.rseqSize(), state.rseqFlags(),
+        byte[] section = tracee.read(state.rseqAddress() + 8, 8);
+        tracee.callIn(tid, "register rseq", Syscall.RSEQ, state.rseqAddress(), state.rseqSize(), state.rseqFlags(),
                 state.rseqSignature());
-        puppet.memory().writeBytes(state.rseqAddress() + 8, section);
+        tracee.memory().writeBytes(state.rseqAddress() + 8, section);
     }
 
     /** What was pending for one of them. */
@@ -125,8 +125,8 @@ final class Threads {
                 if (Signals.timer(info, timers) != null) {
                     continue;
                 }
-                puppet.callIn(thread.hostTid, "queue a thread's signal", Syscall.RT_TGSIGQUEUEINFO, puppet.pid(),
-                        thread.state.tid(), Signals.number(info), puppet.bytes(info));
+                tracee.callIn(thread.hostTid, "queue a thread's signal", Syscall.RT_TGSIGQUEUEINFO, tracee.pid(),
+                        thread.state.tid(), Signals.number(info), tracee.bytes(info));
             }
         }
     }
@@ -138,14 +138,14 @@ final class Threads {
             for (Privileges one : privileges) {
                 if (one.tid() == thread.state.tid()) {
                     switch (one) {
-                        case Privileges.Credentials credentials -> new Credentials(puppet, thread.hostTid, credentials)
+                        case Privileges.Credentials credentials -> new Credentials(tracee, thread.hostTid, credentials)
                                 .give();
                         case Privileges.NoNewPrivileges other -> noNew = other.set();
                     }
                 }
             }
             if (noNew) {
-                puppet.callIn(thread.hostTid, "PR_SET_NO_NEW_PRIVS", Syscall.PRCTL, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+                tracee.callIn(thread.hostTid, "PR_SET_NO_NEW_PRIVS", Syscall.PRCTL, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
             }
         }
     }
@@ -153,9 +153,9 @@ final class Threads {
     /** Gives up what an ordinary user has in the job's namespaces only (capset(2)); nothing privileged comes after. */
     void dropCapabilities() {
         for (Thread thread : threads) {
-            long header = puppet.structure().i32(0x20080522 /* version 3 */).i32(0).put();
-            long none = puppet.structure().i64(0).i64(0).i64(0).put();
-            puppet.callIn(thread.hostTid, "drop capabilities", 126 /* capset */, header, none);
+            long header = tracee.structure().i32(0x20080522 /* version 3 */).i32(0).put();
+            long none = tracee.structure().i64(0).i64(0).i64(0).put();
+            tracee.callIn(thread.hostTid, "drop capabilities", 126 /* capset */, header, none);
         }
     }
 
@@ -169,7 +169,7 @@ final class Threads {
             Ptrace.resume(Ptrace.CONT, thread.hostTid, 0);
         }
         for (Thread thread : threads) {
-            Puppet.awaitInterrupt(thread.hostTid);
+            Tracee.awaitInterrupt(thread.hostTid);
             setExtendedState(thread);
             Ptrace.setRegisters(thread.hostTid, SystemCallRestart.prepare(Registers.of(thread.state.registers())));
             Ptrace.setSignalMask(thread.hostTid, thread.state.signalMask());
@@ -180,7 +180,7 @@ final class Threads {
         try {
             Ptrace.setXstate(thread.hostTid, thread.state.xstate());
         } catch (LinuxError failure) {
-            throw puppet.unsupported("this processor cannot take thread " + thread.state.tid() + "'s vector state of "
+            throw tracee.unsupported("this processor cannot take thread " + thread.state.tid() + "'s vector state of "
                     + thread.state.xstate().length
                     + " bytes (" + LinuxError.name(failure.errno())
                     + "); restart on a processor with the features of the first one");

@@ -19,7 +19,7 @@ final class Timers {
 
     private Timers() {}
 
-    static void restore(Puppet puppet, ProcessState process, List<PosixTimer> timers, Threads threads) {
+    static void restore(Tracee tracee, ProcessState process, List<PosixTimer> timers, Threads threads) {
         for (int which = 0; which < 3; which++) {
             long interval = process.intervalTimers()[2 * which];
             long value = process.intervalTimers()[2 * which + 1];
@@ -27,21 +27,21 @@ final class Timers {
                 value = alarmPending(process) ? interval : 1;
             }
             if (value != 0) {
-                long setting = puppet.structure().i64(interval / 1_000_000).i64(interval % 1_000_000)
+                long setting = tracee.structure().i64(interval / 1_000_000).i64(interval % 1_000_000)
                         .i64(value / 1_000_000).i64(value % 1_000_000).put();
-                puppet.call("setitimer " + which, Syscall.SETITIMER, which, setting, 0);
+                tracee.call("setitimer " + which, Syscall.SETITIMER, which, setting, 0);
             }
         }
         if (timers.isEmpty()) {
             return;
         }
-        boolean chosen = puppet.tryCall(Syscall.PRCTL, PR_TIMER_CREATE_RESTORE_IDS, 1, 0, 0, 0) == 0; // Linux 6.16
+        boolean chosen = tracee.tryCall(Syscall.PRCTL, PR_TIMER_CREATE_RESTORE_IDS, 1, 0, 0, 0) == 0; // Linux 6.16
         for (PosixTimer timer : timers.stream().sorted(Comparator.comparingInt(PosixTimer::timer)).toList()) {
-            make(puppet, timer, chosen,
-                    PosixTimer.ofThread(timer.clock()) ? threads.host(timer.notifyThread()) : puppet.hostPid());
+            make(tracee, timer, chosen,
+                    PosixTimer.ofThread(timer.clock()) ? threads.host(timer.notifyThread()) : tracee.hostPid());
         }
         if (chosen) {
-            puppet.call("PR_TIMER_CREATE_RESTORE_IDS", Syscall.PRCTL, PR_TIMER_CREATE_RESTORE_IDS, 0, 0, 0, 0);
+            tracee.call("PR_TIMER_CREATE_RESTORE_IDS", Syscall.PRCTL, PR_TIMER_CREATE_RESTORE_IDS, 0, 0, 0, 0);
         }
         Set<PosixTimer> signalled = new HashSet<>(); // they expire at once, so that their signal is pending as it was
         Stream.concat(Signals.split(process.pendingSignals()).stream(), threads.pendingSignals().stream())
@@ -49,8 +49,8 @@ final class Timers {
         for (PosixTimer timer : timers) {
             long expires = signalled.contains(timer) ? 1 : timer.expiresNs();
             if (expires != 0) {
-                puppet.call("timer_settime " + timer.timer(), Syscall.TIMER_SETTIME, timer.timer(), 0,
-                        puppet.structure().time(timer.intervalNs()).time(expires).put(), 0);
+                tracee.call("timer_settime " + timer.timer(), Syscall.TIMER_SETTIME, timer.timer(), 0,
+                        tracee.structure().time(timer.intervalNs()).time(expires).put(), 0);
             }
         }
     }
@@ -67,24 +67,24 @@ final class Timers {
      * {@code thread}: whose CPU time counts, if that is its clock; who is signalled is who has made it. Older kernels
      * number the timers of a process upwards: make and delete until it is this one's turn.
      */
-    private static void make(Puppet puppet, PosixTimer timer, boolean chosen, int thread) {
+    private static void make(Tracee tracee, PosixTimer timer, boolean chosen, int thread) {
         for (int step = 0; step < MOST_STEPS; step++) {
-            long id = puppet.structure().i32(timer.timer()).put();
-            Struct event = puppet.structure().i64(timer.value()).i32(timer.signal()).i32(timer.notification())
+            long id = tracee.structure().i32(timer.timer()).put();
+            Struct event = tracee.structure().i64(timer.value()).i32(timer.signal()).i32(timer.notification())
                     .i32(timer.notifyThread());
             event.raw(new byte[SIGEVENT_BYTES - event.size()]);
-            puppet.callIn(thread, "timer_create " + timer.timer(), Syscall.TIMER_CREATE, timer.clock(), event.put(),
+            tracee.callIn(thread, "timer_create " + timer.timer(), Syscall.TIMER_CREATE, timer.clock(), event.put(),
                     id);
-            int made = puppet.readInt(id);
+            int made = tracee.readInt(id);
             if (made == timer.timer()) {
                 return;
             }
-            puppet.call("timer_delete", Syscall.TIMER_DELETE, made);
+            tracee.call("timer_delete", Syscall.TIMER_DELETE, made);
             if (chosen || made > timer.timer()) {
-                throw puppet.failed("timer " + timer.timer() + ": the kernel gave id " + made);
+                throw tracee.failed("timer " + timer.timer() + ": the kernel gave id " + made);
             }
         }
-        throw puppet.unsupported(
+        throw tracee.unsupported(
                 "timer id " + timer.timer() + " is out of reach on this kernel; Linux 6.16 can be asked for it");
     }
 }

@@ -29,7 +29,7 @@ final class VdsoStandIn {
                     "clock_getres", call(229),
                     "getcpu", call(309), "getrandom", random());
 
-    private final Puppet puppet;
+    private final Tracee tracee;
     private final Region region;
     private final byte[] code;
     private final Map<Long, String> functions = new TreeMap<>();
@@ -39,8 +39,8 @@ final class VdsoStandIn {
      * @param old contents of {@code region};
      * @param running contents of the running kernel's vDSO, which lies at {@code runningAt}
      */
-    VdsoStandIn(Puppet puppet, Region region, byte[] old, byte[] running, long runningAt) {
-        this.puppet = puppet;
+    VdsoStandIn(Tracee tracee, Region region, byte[] old, byte[] running, long runningAt) {
+        this.tracee = tracee;
         this.region = region;
         this.code = old.clone();
         Map<String, Function> here = ElfSymbols.functions(running, "this kernel's vDSO");
@@ -61,7 +61,7 @@ final class VdsoStandIn {
         try {
             return ElfSymbols.functions(old, "the vDSO in the image");
         } catch (IllegalArgumentException e) {
-            throw puppet.unsupported(e.getMessage());
+            throw tracee.unsupported(e.getMessage());
         }
     }
 
@@ -73,7 +73,7 @@ final class VdsoStandIn {
 
     private void write(String name, Function function, byte[] head) {
         if (function.size() < head.length || function.value() < 0 || function.value() + head.length > code.length) {
-            throw puppet.unsupported("function " + name + " of the checkpoint's kernel's vDSO has " + function.size()
+            throw tracee.unsupported("function " + name + " of the checkpoint's kernel's vDSO has " + function.size()
                     + " bytes at " + function.value() + ", too few for a jump to this kernel's; "
                     + "restart under the kernel version that the job was checkpointed on");
         }
@@ -84,7 +84,7 @@ final class VdsoStandIn {
     private void refuseUnknown() {
         functions.forEach((at, name) -> {
             if (!entries.contains(at) && !name.endsWith(SGX)) {
-                throw puppet.unsupported(
+                throw tracee.unsupported(
                         "the vDSO of the checkpoint's kernel has a function " + name + ", which this kernel's has not; "
                                 + "restart under a kernel version like the one that the job was checkpointed on");
             }
@@ -110,7 +110,7 @@ final class VdsoStandIn {
         for (Map.Entry<Long, String> candidate : functions.entrySet()) {
             function = candidate.getKey() <= at ? candidate.getValue() : function;
         }
-        throw puppet.unsupported(who + " in the middle of the vDSO of the checkpoint's kernel (at 0x"
+        throw tracee.unsupported(who + " in the middle of the vDSO of the checkpoint's kernel (at 0x"
                 + Long.toHexString(at) + ", about " + function
                 + "), which cannot go on under this one; restart from another checkpoint, or under the kernel version "
                 + "that this one was taken on");

@@ -45,11 +45,11 @@ final class VectorConversion {
         return from != null && !from.same(to);
     }
 
-    /** @param puppet its process, for refusals */
-    ThreadState convert(Puppet puppet, ThreadState thread) {
+    /** @param tracee its process, for refusals */
+    ThreadState convert(Tracee tracee, ThreadState thread) {
         String who = "thread " + thread.tid();
         if (from == null && thread.xstate().length != to.bytes()) {
-            throw puppet.unsupported(who + " has vector state of " + thread.xstate().length + " bytes, here it has "
+            throw tracee.unsupported(who + " has vector state of " + thread.xstate().length + " bytes, here it has "
                     + to.bytes()
                     + ", and the image, of an older version, does not say how it is laid out; restart on a processor "
                     + "and kernel like the first ones");
@@ -57,8 +57,8 @@ final class VectorConversion {
         if (!needed()) {
             return thread;
         }
-        refuseOverflow(puppet);
-        return thread.withXstate(convert(puppet, who, thread.xstate()));
+        refuseOverflow(tracee);
+        return thread.withXstate(convert(tracee, who, thread.xstate()));
     }
 
     /**
@@ -66,11 +66,11 @@ final class VectorConversion {
      * first processor. Where that one had no XSAVEC it uses XSAVE, which writes all that the present processor has of
      * what it asks for.
      */
-    private void refuseOverflow(Puppet puppet) {
+    private void refuseOverflow(Tracee tracee) {
         for (int component : SAVED_BY_LINKER) {
             int end = to.offsets()[component] + to.sizes()[component];
             if (to.has(component) && !from.has(component) && !from.compact() && end > from.bytes()) {
-                throw puppet.unsupported("on the processor of the checkpoint, which had neither " + name(component)
+                throw tracee.unsupported("on the processor of the checkpoint, which had neither " + name(component)
                         + " nor XSAVEC, the C library made room for " + from.bytes()
                         + " bytes of registers, but this one saves " + end + "; restart on a processor without "
                         + name(component) + ", or like the first one");
@@ -78,11 +78,11 @@ final class VectorConversion {
         }
     }
 
-    private byte[] convert(Puppet puppet, String who, byte[] old) {
+    private byte[] convert(Tracee tracee, String who, byte[] old) {
         byte[] area = new byte[to.bytes()];
         System.arraycopy(old, 0, area, 0, SOFTWARE);
         System.arraycopy(model, SOFTWARE, area, SOFTWARE, LEGACY_END - SOFTWARE);
-        long kept = components(puppet, who, inUse(old), old, area);
+        long kept = components(tracee, who, inUse(old), old, area);
         if (to.has(KEYS) && !from.has(KEYS)) { // else all keys would be open, which a process does not begin with
             System.arraycopy(model, to.offsets()[KEYS], area, to.offsets()[KEYS], to.sizes()[KEYS]);
             kept |= inUse(model) & 1L << KEYS;
@@ -92,11 +92,11 @@ final class VectorConversion {
     }
 
     /** Copies what is in use; the same bits, less those that can be done without. */
-    private long components(Puppet puppet, String who, long used, byte[] old, byte[] area) {
+    private long components(Tracee tracee, String who, long used, byte[] old, byte[] area) {
         long kept = used & 3;
         for (int i = FIRST; i <= LAST; i++) {
             if ((used >>> i & 1) != 0 && (to.has(i) || !expendable(i, old))) {
-                copy(puppet, who, i, old, area);
+                copy(tracee, who, i, old, area);
                 kept |= 1L << i;
             }
         }
@@ -124,11 +124,11 @@ final class VectorConversion {
      * @param old vector state on a stack, of {@code size} bytes and the mark; the same in its place, for this machine's
      *     rt_sigreturn
      */
-    byte[] frame(Puppet puppet, String who, byte[] old, int size) {
+    byte[] frame(Tracee tracee, String who, byte[] old, int size) {
         byte[] area = new byte[old.length];
         System.arraycopy(old, 0, area, 0, LEGACY_END);
         long features = words(old).getLong(SOFTWARE + FRAME_FEATURES);
-        long kept = components(puppet, who, inUse(old) & features, Arrays.copyOf(old, size), area);
+        long kept = components(tracee, who, inUse(old) & features, Arrays.copyOf(old, size), area);
         int length = Math.min(size, ordinaryEnd());
         words(area).putLong(IN_USE, kept).putLong(SOFTWARE + FRAME_FEATURES, features & to.components())
                 .putInt(SOFTWARE + FRAME_SIZE, length).putInt(length, MAGIC2);
@@ -147,16 +147,16 @@ final class VectorConversion {
         return end;
     }
 
-    private void copy(Puppet puppet, String who, int component, byte[] old, byte[] area) {
+    private void copy(Tracee tracee, String who, int component, byte[] old, byte[] area) {
         if (!to.has(component)) {
-            throw puppet.unsupported(who + " uses " + name(component) + " (XSAVE component " + component
+            throw tracee.unsupported(who + " uses " + name(component) + " (XSAVE component " + component
                     + "), which this processor or kernel does not have; restart on a machine that has it");
         }
         int size = from.sizes()[component];
         int source = from.offsets()[component];
         if (!from.has(component) || size != to.sizes()[component] || source + size > old.length
                 || to.offsets()[component] + size > area.length) {
-            throw puppet.unsupported(who + "'s vector state has " + name(component) + " in " + size + " bytes at "
+            throw tracee.unsupported(who + "'s vector state has " + name(component) + " in " + size + " bytes at "
                     + source + " of " + old.length + ", here " + to.sizes()[component]
                     + " bytes at " + to.offsets()[component] + " of " + area.length
                     + "; restart on a processor like the first one");

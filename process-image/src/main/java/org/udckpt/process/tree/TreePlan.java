@@ -60,7 +60,7 @@ public final class TreePlan {
     public static List<TreeStep> of(List<TreeMember> all) throws TreeRefused {
         TreePlan plan = new TreePlan(all);
         plan.make();
-        TreeRehearsal.check(plan.steps, plan.members.values(), plan.outside());
+        TreePlanCheck.check(plan.steps, plan.members.values(), plan.outside());
         return plan.steps;
     }
 

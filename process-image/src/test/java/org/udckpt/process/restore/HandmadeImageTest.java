@@ -335,7 +335,7 @@ class HandmadeImageTest {
             return tracer.call(() -> {
                 Ptrace.seize(hostPid, 0);
                 Ptrace.interrupt(hostPid);
-                Puppet.awaitInterrupt(hostPid);
+                Tracee.awaitInterrupt(hostPid);
                 return Ptrace.xstate(hostPid);
             });
         }

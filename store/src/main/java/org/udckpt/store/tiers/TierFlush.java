@@ -35,7 +35,7 @@ public final class TierFlush implements AutoCloseable {
     private final TierRetention retention;
     private final Damage damage;
     private final CheckpointNumbers numbers;
-    private final Duration patience;
+    private final Duration timeout;
     private final Thread thread;
     /** A checkpoint came since the thread last looked. Guarded by this. */
     private boolean asked;
@@ -47,7 +47,7 @@ public final class TierFlush implements AutoCloseable {
     private volatile TierFlushState state = TierFlushState.IDLE;
     private long overtaken;
 
-    private TierFlush(Tiers tiers, WriterOptions options, PartHosts hosts, int keep, int keepFast, Duration patience) {
+    private TierFlush(Tiers tiers, WriterOptions options, PartHosts hosts, int keep, int keepFast, Duration timeout) {
         this.tiers = tiers;
         this.options = options;
         this.hosts = hosts;
@@ -55,13 +55,13 @@ public final class TierFlush implements AutoCloseable {
         this.retention = new TierRetention(tiers, options.key(), options.storage(), keep, keepFast, damage);
         this.numbers =
                 new CheckpointNumbers(tiers, options.key(), options.storage(), NUMBER_GRACE, InstantSource.system());
-        this.patience = patience;
+        this.timeout = timeout;
         this.thread = Thread.ofPlatform().daemon().name("drain").unstarted(this::run);
     }
 
     /** As the other one, of tiers that all hosts share. */
-    public static TierFlush start(Tiers tiers, WriterOptions options, int keep, int keepFast, Duration patience) {
-        return start(tiers, options, keep, keepFast, patience, PartHosts.NONE);
+    public static TierFlush start(Tiers tiers, WriterOptions options, int keep, int keepFast, Duration timeout) {
+        return start(tiers, options, keep, keepFast, timeout, PartHosts.NONE);
     }
 
     /**
@@ -70,12 +70,12 @@ public final class TierFlush implements AutoCloseable {
      * @param options of the images that are copied: key, rate, priority
      * @param keep on slow; 0: all
      * @param keepFast on fast, at least 1
-     * @param patience how long {@link #close} waits for the newest copy
+     * @param timeout how long {@link #close} waits for the newest copy
      * @param hosts    who has what is on fast, where that is each host's own
      */
-    public static TierFlush start(Tiers tiers, WriterOptions options, int keep, int keepFast, Duration patience,
+    public static TierFlush start(Tiers tiers, WriterOptions options, int keep, int keepFast, Duration timeout,
             PartHosts hosts) {
-        TierFlush flush = new TierFlush(tiers, options, hosts, keep, keepFast, patience);
+        TierFlush flush = new TierFlush(tiers, options, hosts, keep, keepFast, timeout);
         flush.asked = true;
         flush.thread.start();
         return flush;
@@ -250,7 +250,7 @@ public final class TierFlush implements AutoCloseable {
         }
     }
 
-    /** Waits until the newest checkpoint is copied, but no longer than the patience. */
+    /** Waits until the newest checkpoint is copied, but no longer than the timeout. */
     @Override
     public void close() throws InterruptedException {
         synchronized (this) {
@@ -268,9 +268,9 @@ public final class TierFlush implements AutoCloseable {
                     + " is still being copied to " + tiers.slow().path()
                     + (now.total() == 0 ? "" : " (" + Durations.bytes(now.done()) + " of "
                             + Durations.bytes(now.total()) + ")")
-                    + ", for at most " + Durations.format(patience.toNanos())
+                    + ", for at most " + Durations.format(timeout.toNanos())
                     + " at most");
-            if (!thread.join(patience)) {
+            if (!thread.join(timeout)) {
                 givenUp = true;
                 if (!thread.join(GIVING_UP)) {
                     Messages.error(tiers.slow().path() + " does not respond: the incomplete copy there is left in "

@@ -305,7 +305,7 @@ class TierFlushTest extends TierFixture {
 
     /** At a byte a second it would take a day. */
     @Test
-    void theEndWaitsNoLongerThanItsPatience() throws Exception {
+    void theEndWaitsNoLongerThanItsTimeout() throws Exception {
         write();
         TierFlush slow = TierFlush.start(tiers, options.withCourtesy(new Courtesy(RateLimit.of(1), false)), 0, 1,
                 Duration.ofMillis(300));

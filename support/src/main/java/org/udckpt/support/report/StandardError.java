@@ -23,7 +23,7 @@ public final class StandardError extends OutputStream {
      * Once for each time that it gets stuck. A lease is a second at least, and who waits here may have signs of
      * incarnation to give.
      */
-    private static final Duration PATIENCE = Duration.ofMillis(250);
+    private static final Duration TIMEOUT = Duration.ofMillis(250);
     /** At the end of the process. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(1);
 
@@ -34,7 +34,7 @@ public final class StandardError extends OutputStream {
     private final OutputStream out;
     private final Charset charset;
     private final LongFunction<String> gap;
-    private final long patience;
+    private final long timeout;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition given = lock.newCondition(), written = lock.newCondition();
     private final Deque<byte[]> waiting = new ArrayDeque<>();
@@ -45,11 +45,11 @@ public final class StandardError extends OutputStream {
     private Thread writer;
 
     /** @param gap the line for so many that were left out */
-    StandardError(OutputStream out, Charset charset, LongFunction<String> gap, Duration patience) {
+    StandardError(OutputStream out, Charset charset, LongFunction<String> gap, Duration timeout) {
         this.out = out;
         this.charset = charset;
         this.gap = gap;
-        this.patience = patience.toNanos();
+        this.timeout = timeout.toNanos();
     }
 
     /**
@@ -59,7 +59,7 @@ public final class StandardError extends OutputStream {
     public static synchronized void install() {
         if (installed == null) {
             plain = System.err;
-            StandardError robust = new StandardError(plain, plain.charset(), Messages::gap, PATIENCE);
+            StandardError robust = new StandardError(plain, plain.charset(), Messages::gap, TIMEOUT);
             installed = robust;
             bar = new PrintStream(robust, true, plain.charset());
             System.setErr(new PrintStream(new PrintableStream(robust), true, plain.charset()));
@@ -115,7 +115,7 @@ public final class StandardError extends OutputStream {
             long own = ++taken;
             startWriter();
             given.signal();
-            if (!stuck && !awaitDone(own, patience)) {
+            if (!stuck && !awaitDone(own, timeout)) {
                 stuck = true;
             }
         } finally {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class StandardErrorTest {
-    private static final Duration PATIENCE = Duration.ofMillis(200);
+    private static final Duration TIMEOUT = Duration.ofMillis(200);
 
     /** A terminal that can be stopped. */
     private static final class Terminal extends OutputStream {
@@ -53,7 +53,7 @@ class StandardErrorTest {
 
     private final Terminal terminal = new Terminal();
     private final StandardError robust =
-            new StandardError(terminal, StandardCharsets.UTF_8, lines -> lines + " left out\n", PATIENCE);
+            new StandardError(terminal, StandardCharsets.UTF_8, lines -> lines + " left out\n", TIMEOUT);
     private final PrintStream err = new PrintStream(robust, true, StandardCharsets.UTF_8);
 
     @Test
@@ -80,7 +80,7 @@ class StandardErrorTest {
         }
         assertTrue(all.await(20, TimeUnit.SECONDS), "they wait");
         assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(10),
-                "all together waited for one patience only");
+                "all together waited for one timeout only");
         assertFalse(robust.await(Duration.ofMillis(50)));
         terminal.goOn();
         assertTrue(robust.await(Duration.ofSeconds(20)));

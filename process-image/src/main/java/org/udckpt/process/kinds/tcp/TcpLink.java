@@ -17,12 +17,12 @@ import org.udckpt.process.names.Holders;
  * 3.10.7.4): so the ends take turns at calling.
  */
 final class TcpLink {
-    private static final long PATIENCE_NS = 65_000_000_000L; // TIME_WAIT and a little (TCP_TIMEWAIT_LEN, net/tcp.h)
+    private static final long TIMEOUT_NS = 65_000_000_000L; // TIME_WAIT and a little (TCP_TIMEWAIT_LEN, net/tcp.h)
     private static final int PAUSE_MS = 50;
 
     /** Named in errors. */
     private final NamedProcess owner;
-    private final long giveUp = System.nanoTime() + PATIENCE_NS;
+    private final long giveUp = System.nanoTime() + TIMEOUT_NS;
 
     TcpLink(NamedProcess owner) {
         this.owner = owner;

@@ -102,9 +102,9 @@ public final class TerminalRestore {
                 maker.structure().i32(0).put());
     }
 
-    private static long slave(Maker puppet, long master, int flags) {
+    private static long slave(Maker tracee, long master, int flags) {
         // O_CLOEXEC would stay among the flags that F_GETFL shows
-        return puppet.call("open a terminal's other end", Syscall.IOCTL, master, org.udckpt.linux.Terminal.TIOCGPTPEER,
+        return tracee.call("open a terminal's other end", Syscall.IOCTL, master, org.udckpt.linux.Terminal.TIOCGPTPEER,
                 flags | O_NOCTTY);
     }
 
@@ -202,12 +202,12 @@ public final class TerminalRestore {
                 });
     }
 
-    private long master(Maker puppet, Terminal terminal) {
-        return handles.in(puppet,
+    private long master(Maker tracee, Terminal terminal) {
+        return handles.in(tracee,
                 objects(TerminalEnd.class)
                         .filter(end -> end.master() && end.terminal() == terminal.id())
                         .findFirst()
-                        .orElseThrow(() -> puppet.failed("the image is inconsistent: terminal /dev/pts/"
+                        .orElseThrow(() -> tracee.failed("the image is inconsistent: terminal /dev/pts/"
                                 + terminal.number() + " has no master"))
                         .id());
     }

@@ -9,8 +9,8 @@ import org.udckpt.process.model.Region;
  * itself. The kernel empties also what it may drop (MAP_DROPPABLE), which is told apart when the job runs again, and
  * left out ({@link #forget}).
  */
-final class Unforked {
-    private Unforked() {}
+final class DontForkMemory {
+    private DontForkMemory() {}
 
     static void copy(TracedProcess process, ContentCopy into) {
         List<Mapping> forked = Mapping.of(process.snapshot.pid());
@@ -52,7 +52,7 @@ final class Unforked {
         try (PageScan scan = new PageScan(process.pid)) {
             scan.add(mapping.start(), mapping.end());
             long[] ranges = scan.ranges();
-            process.unforkedGuards = concat(process.unforkedGuards, scan.guards());
+            process.dontForkGuards = concat(process.dontForkGuards, scan.guards());
             for (int i = 0; i < ranges.length; i += 2) {
                 into.memory(process.memory, ranges[i], ranges[i], ranges[i + 1] - ranges[i]);
             }

@@ -15,7 +15,7 @@ import org.udckpt.process.model.Region;
  * and keeps no snapshot from writing itself.
  */
 @Timeout(120)
-class UnforkedTest {
+class DontForkMemoryTest {
     @Test
     void memoryThatIsWipedInForksHasItsContents() throws Exception {
         look("special_memory", (snapshot, regions) -> {

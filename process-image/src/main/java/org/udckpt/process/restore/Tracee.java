@@ -31,7 +31,7 @@ import org.udckpt.process.tree.CoreDump;
  * scratch mapping, where no mapping of the job is, for the calls' arguments. Its signals are blocked. Used on the
  * tracer thread only.
  */
-final class Puppet implements Maker, AutoCloseable {
+final class Tracee implements Maker, AutoCloseable {
     static final int OPTIONS =
             Ptrace.O_TRACESYSGOOD | Ptrace.O_TRACEFORK | Ptrace.O_TRACEVFORK | Ptrace.O_TRACECLONE | Ptrace.O_EXITKILL;
     static final int SCRATCH_BYTES = 1 << 16;
@@ -54,7 +54,7 @@ final class Puppet implements Maker, AutoCloseable {
     /** Where calls are injected; it moves with the vDSO. */
     private long instruction;
 
-    private Puppet(Owner owner, int hostPid, Registers base, long instruction, long scratch) {
+    private Tracee(Owner owner, int hostPid, Registers base, long instruction, long scratch) {
         this.owner = owner;
         this.pid = owner.pid();
         this.hostPid = hostPid;
@@ -65,18 +65,18 @@ final class Puppet implements Maker, AutoCloseable {
     }
 
     /** Takes over a stub of the shepherd. {@code instruction}: address of a syscall instruction in it. */
-    static Puppet seize(Owner owner, int hostPid, long instruction, long scratch) {
+    static Tracee seize(Owner owner, int hostPid, long instruction, long scratch) {
         Ptrace.seize(hostPid, OPTIONS);
         Ptrace.interrupt(hostPid);
         awaitInterrupt(hostPid);
         Ptrace.setSignalMask(hostPid, -1L);
-        Puppet puppet = new Puppet(owner, hostPid, Ptrace.registers(hostPid), instruction, 0);
+        Tracee tracee = new Tracee(owner, hostPid, Ptrace.registers(hostPid), instruction, 0);
         int anonymous = 0x100022; /* MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_PRIVATE */
-        puppet.scratch = puppet.call("map scratch memory", Syscall.MMAP, scratch, SCRATCH_BYTES, 3, anonymous, -1, 0);
-        long code = puppet.call("map code", Syscall.MMAP, scratch + SCRATCH_BYTES, CODE_BYTES, 5, anonymous, -1, 0);
-        puppet.memory.writeBytes(code, CallLoop.code());
-        puppet.forgetOwnThread();
-        return puppet;
+        tracee.scratch = tracee.call("map scratch memory", Syscall.MMAP, scratch, SCRATCH_BYTES, 3, anonymous, -1, 0);
+        long code = tracee.call("map code", Syscall.MMAP, scratch + SCRATCH_BYTES, CODE_BYTES, 5, anonymous, -1, 0);
+        tracee.memory.writeBytes(code, CallLoop.code());
+        tracee.forgetOwnThread();
+        return tracee;
     }
 
     /** Takes back what the stub's C library told the kernel about its main thread, before its memory goes away. */
@@ -105,24 +105,24 @@ final class Puppet implements Maker, AutoCloseable {
     }
 
     /**
-     * Forks this puppet: the child is a puppet too, with that pid. Only before the address space is built: its memory
+     * Forks this tracee: the child is a tracee too, with that pid. Only before the address space is built: its memory
      * is what this one has been given to pass on.
      */
-    Puppet fork(Owner child) {
+    Tracee fork(Owner child) {
         int host = clone("fork process " + child.pid(), SIGCHLD, 0, child.pid(), 0);
-        return new Puppet(child, host, base, instruction(), scratch);
+        return new Tracee(child, host, base, instruction(), scratch);
     }
 
     /** As {@link #fork}: a process that is none of the image's. */
-    Puppet helper(int child) {
+    Tracee helper(int child) {
         return fork(owner.helper(child));
     }
 
     /** As {@link #helper}; null where no process can have this number (above the namespace's pid_max). */
-    Puppet helperIfPossible(int child) {
+    Tracee helperIfPossible(int child) {
         long made = tryClone(SIGCHLD, 0, child, 0);
         return made == -LinuxError.EINVAL ? null
-                : new Puppet(owner.helper(child), newTask("fork process " + child, made, child), base, instruction(),
+                : new Tracee(owner.helper(child), newTask("fork process " + child, made, child), base, instruction(),
                         scratch);
     }
 

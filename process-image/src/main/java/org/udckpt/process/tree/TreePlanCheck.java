@@ -14,7 +14,7 @@ import org.udckpt.process.tree.TreeStep.NewSession;
 import org.udckpt.process.tree.TreeStep.Root;
 
 /** Goes through an order by the kernel's rules, and looks whether all became what they were: a plan is a promise. */
-final class TreeRehearsal {
+final class TreePlanCheck {
     private static final class Place {
         int parent;
         int session;
@@ -33,16 +33,16 @@ final class TreeRehearsal {
     private final Map<Integer, Integer> sizes = new HashMap<>();
     private final Map<Integer, Integer> sessionOf = new HashMap<>();
 
-    private TreeRehearsal() {}
+    private TreePlanCheck() {}
 
     /** @param outside sessions of whoever started the job */
     static void check(List<TreeStep> steps, Collection<TreeMember> members, Set<Integer> outside) throws TreeRefused {
-        TreeRehearsal rehearsal = new TreeRehearsal();
+        TreePlanCheck check = new TreePlanCheck();
         for (TreeStep step : steps) {
-            rehearsal.go(step);
+            check.go(step);
         }
         for (TreeMember member : members) {
-            rehearsal.check(member, outside);
+            check.check(member, outside);
         }
     }
 

@@ -11,7 +11,7 @@ import java.util.function.UnaryOperator;
  * Work on files that somebody waits for: in a thread of its own, since no call on a file system that hangs (a server
  * that is gone) can be taken back. When it takes too long it is left alone, and ends by itself at the next {@link #at}.
  */
-public final class Patience {
+public final class TimedFileIo {
     private final Duration most;
     private final UnaryOperator<String> refusal;
     private volatile String at = "nothing yet";
@@ -19,7 +19,7 @@ public final class Patience {
     private CompletableFuture<Void> work = CompletableFuture.completedFuture(null);
 
     /** @param refusal what to say when it takes too long, of what it was at then */
-    public Patience(Duration most, UnaryOperator<String> refusal) {
+    public TimedFileIo(Duration most, UnaryOperator<String> refusal) {
         this.most = most;
         this.refusal = refusal;
     }

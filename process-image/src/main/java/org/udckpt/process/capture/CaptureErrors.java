@@ -12,12 +12,12 @@ import org.udckpt.process.trace.TraceeGone;
  * ends fails in as many ways as there are files there (ENOENT, EIO, ESRCH, an empty answer that looks like a reason to
  * refuse).
  */
-final class Deaths {
+final class CaptureErrors {
     private static final int FLAGS = 6; // of Proc.stat: field 9 of proc_pid_stat(5)
     private static final long PF_EXITING = 4; // linux/sched.h; set before anything of the process is given back
     private static final long SIGKILL_PENDING = 1L << 9 - 1, KILL_NS = 1_000_000;
 
-    private Deaths() {}
+    private CaptureErrors() {}
 
     /**
      * {@link CaptureFailed}, which is tried again, when a process's end explains the failure; else the failure itself.

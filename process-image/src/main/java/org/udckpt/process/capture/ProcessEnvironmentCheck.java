@@ -9,7 +9,7 @@ import org.udckpt.process.kinds.base.OpenedByName;
  * program, directories, namespaces, system call filters. Has user, groups and capabilities read
  * ({@link PrivilegeReader}).
  */
-final class Surroundings {
+final class ProcessEnvironmentCheck {
     /**
      * namespaces(7). Those for children differ from the process's own after an unshare(2) that has not had its child
      * yet.
@@ -27,8 +27,8 @@ final class Surroundings {
     private final int originPid;
     private final String label;
 
-    /** @param origin as {@link Kinship#origin} says it */
-    Surroundings(int origin) {
+    /** @param origin as {@link SharingCheck#origin} says it */
+    ProcessEnvironmentCheck(int origin) {
         for (int i = 0; i < namespaces.length; i++) {
             namespaces[i] = namespace(origin, i);
         }

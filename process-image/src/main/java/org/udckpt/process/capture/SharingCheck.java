@@ -15,7 +15,7 @@ import org.udckpt.linux.Syscall;
  * Refuses what processes and threads share, or do not share, otherwise than fork(2) and pthread_create(3) make it: a
  * restart makes them by just these.
  */
-final class Kinship {
+final class SharingCheck {
     /** kcmp(2). */
     private static final int KCMP_FILES = 2, KCMP_FS = 3;
     /** proc_pid_stat(5), from field 3 (state) on: ppid, exit_signal. */
@@ -25,7 +25,7 @@ final class Kinship {
 
     private static final String OWN_PID = Files.readLink("/proc/self");
 
-    private Kinship() {}
+    private SharingCheck() {}
 
     static void refuse(TracedProcess process) {
         for (TracedThread thread : process.threads) {

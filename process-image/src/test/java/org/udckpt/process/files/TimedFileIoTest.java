@@ -13,20 +13,20 @@ import org.junit.jupiter.api.Timeout;
 
 /** A file system that hangs does not hold the job for ever. */
 @Timeout(120)
-class PatienceTest {
+class TimedFileIoTest {
     @Test
     void whatHangsIsLeftAloneAndNamed() throws Exception {
-        Patience patience = new Patience(Duration.ofMillis(20), at -> "it was at " + at);
+        TimedFileIo timed = new TimedFileIo(Duration.ofMillis(20), at -> "it was at " + at);
         CountDownLatch server = new CountDownLatch(1);
         CompletableFuture<Throwable> end = new CompletableFuture<>();
-        FilesRefused refused = assertThrows(FilesRefused.class, () -> patience.with(() -> {
-            patience.at("/net/gone/file");
+        FilesRefused refused = assertThrows(FilesRefused.class, () -> timed.with(() -> {
+            timed.at("/net/gone/file");
             awaitUninterruptibly(server);
-            end.complete(assertThrows(FilesRefused.class, () -> patience.at("/net/gone/next")));
+            end.complete(assertThrows(FilesRefused.class, () -> timed.at("/net/gone/next")));
         }));
         assertTrue(refused.getMessage().contains("it was at /net/gone/file"), refused.getMessage());
         CompletableFuture<Boolean> closed = new CompletableFuture<>();
-        patience.afterwards(() -> closed.complete(end.isDone()));
+        timed.afterwards(() -> closed.complete(end.isDone()));
         assertFalse(closed.isDone(), "what the work still uses was closed");
         server.countDown();
         assertTrue(closed.get(), "closed before the work had ended");
@@ -36,7 +36,7 @@ class PatienceTest {
     void whatFailsFailsAsItself() {
         IllegalStateException failure = new IllegalStateException("no");
         assertSame(failure, assertThrows(IllegalStateException.class,
-                () -> new Patience(Duration.ofMinutes(1), at -> at).with(() -> {
+                () -> new TimedFileIo(Duration.ofMinutes(1), at -> at).with(() -> {
                     throw failure;
                 })));
     }

@@ -19,12 +19,12 @@ import org.udckpt.linux.Syscall;
 
 /**
  * Captures a dummy process a number of times, so that the code of the stop path is compiled before a job is stopped by
- * it. A fresh JVM's first stop takes tens of milliseconds, a rehearsed one's a few.
+ * it. A fresh JVM's first stop takes tens of milliseconds, a warm one's a few.
  */
-public final class Rehearsal {
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
+public final class WarmUp {
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
-    private Rehearsal() {}
+    private WarmUp() {}
 
     /**
      * @param rounds at most so many
@@ -54,7 +54,7 @@ public final class Rehearsal {
                 }
             }
         } catch (IOException failure) {
-            throw new UncheckedIOException("cannot start the dummy process of the rehearsal", failure);
+            throw new UncheckedIOException("cannot start the dummy process of the warm-up", failure);
         } finally {
             if (shell != null) {
                 shell.destroy();
@@ -66,8 +66,8 @@ public final class Rehearsal {
     private static void awaitProgram(int pid, String name) {
         long begin = System.nanoTime();
         while (!Proc.text("/proc/" + pid + "/comm").strip().equals(name)) {
-            if (System.nanoTime() - begin > PATIENCE_NS) {
-                throw new IllegalStateException("the dummy process of the rehearsal did not become " + name);
+            if (System.nanoTime() - begin > TIMEOUT_NS) {
+                throw new IllegalStateException("the dummy process of the warm-up did not become " + name);
             }
             LockSupport.parkNanos(1_000_000);
         }

@@ -12,8 +12,8 @@ import org.udckpt.process.trace.WaitStatus;
  * Lets stopped processes go on exactly where they were. Also after a failure at any point: it never throws for a dead
  * thread.
  */
-final class Release {
-    private Release() {}
+final class ProcessResume {
+    private ProcessResume() {}
 
     static void all(List<TracedProcess> processes) {
         // children first: a parent in waitpid must not see a child that is still traced
