@@ -20,6 +20,8 @@ public final class TcpCalls {
     public static final int SHUT_RD = 0, SHUT_WR = 1;
     private static final int POLL = 7, SHUTDOWN = 48, ACCEPT4 = 288, NAME_BYTES = 128;
     private static final int ECONNABORTED = 103, ETIMEDOUT = 110, EINPROGRESS = 115;
+    /** linux/tcp.h; a bound socket shares its port with any other while it is on (net/ipv4/tcp.c). */
+    private static final int SOL_TCP = 6, TCP_REPAIR = 19, TCP_REPAIR_ON = 1, TCP_REPAIR_OFF_NO_WP = -1;
     private static final int HANDSHAKE_MS = 10_000, ROUND_MS = 20, ROUNDS = 500;
 
     private TcpCalls() {}
@@ -34,6 +36,25 @@ public final class TcpCalls {
     /** 0 or {@code -errno}. */
     public static long bind(int socket, byte[] name) {
         return Syscall.call(Syscall.BIND, socket, put(name), name.length);
+    }
+
+    /**
+     * As {@link #bind}, also where only sockets that are closed hold the port (TIME_WAIT) and did not set SO_REUSEADDR:
+     * needs CAP_NET_ADMIN. The socket, and one that it accepts, is to be passed to {@link #endForced}.
+     */
+    public static long bindForced(int socket, byte[] name) {
+        long result = repair(socket, TCP_REPAIR_ON);
+        return result < 0 ? result : bind(socket, name);
+    }
+
+    public static void endForced(int socket) {
+        LinuxError.check(repair(socket, TCP_REPAIR_OFF_NO_WP), "TCP_REPAIR");
+    }
+
+    private static long repair(int socket, int value) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, 0, value);
+        return Syscall.call(Syscall.SETSOCKOPT, socket, SOL_TCP, TCP_REPAIR, data.address(), Integer.BYTES);
     }
 
     private static long put(byte[] bytes) {

@@ -1,6 +1,7 @@
 package org.udckpt.process.restore;
 
 import java.util.List;
+import java.util.function.Consumer;
 import org.udckpt.process.kinds.ObjectKinds;
 import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.model.JobImage;
@@ -25,8 +26,8 @@ final class HereObjects implements AutoCloseable {
         }
     }
 
-    void make() {
-        all.forEach(MadeHere::make);
+    void make(Consumer<String> warn) {
+        all.forEach(one -> one.make(warn));
     }
 
     List<MadeHere> all() {

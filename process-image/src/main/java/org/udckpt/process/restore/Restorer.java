@@ -180,7 +180,7 @@ public final class Restorer {
         FirstInstruction start = null;
         PlacedNames placed = null;
         try (lazy; Pages pages = new Pages(); HereObjects here = new HereObjects(image, owners)) {
-            here.make();
+            here.make(target::warn);
             // not before: a port may have been waited for
             target.clock(image.clocks().monotonicNs() - MonotonicClock.now());
             inherited.copyBy(pages);

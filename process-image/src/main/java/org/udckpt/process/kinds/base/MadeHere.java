@@ -1,6 +1,7 @@
 package org.udckpt.process.kinds.base;
 
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * Objects of a kind that are made in this process, which is in the job's network namespace, and handed over to their
@@ -10,8 +11,12 @@ public interface MadeHere extends AutoCloseable {
     /** Whether they could be had, for who only wants to know. @throws RuntimeException naming what cannot */
     void check();
 
-    /** Makes all; it may take a minute, until what the killed job has left has passed. */
-    void make();
+    /**
+     * Makes all; it may take a minute, until what the killed job has left has passed.
+     *
+     * @param warn told of what is not as it was
+     */
+    void make(Consumer<String> warn);
 
     /** The descriptors in this process, by their objects' ids. */
     Map<Long, Integer> made();

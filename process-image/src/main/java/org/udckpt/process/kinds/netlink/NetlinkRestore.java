@@ -4,6 +4,7 @@ import static org.udckpt.linux.LinuxConstants.AF_NETLINK;
 
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.udckpt.linux.TcpCalls;
 import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.kinds.base.NamedProcess;
@@ -33,11 +34,11 @@ final class NetlinkRestore implements MadeHere {
 
     @Override
     public void check() {
-        make();
+        make(_ -> {});
     }
 
     @Override
-    public void make() {
+    public void make(Consumer<String> warn) {
         for (NetlinkSocket socket : sockets) {
             String name = "netlink socket with port " + Integer.toUnsignedString(socket.port());
             NamedProcess owner = owners.of(socket.id(), name);

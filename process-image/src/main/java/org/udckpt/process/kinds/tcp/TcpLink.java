@@ -9,6 +9,7 @@ import org.udckpt.linux.TcpTable;
 import org.udckpt.process.kinds.base.NamedProcess;
 import org.udckpt.process.kinds.socket.TakenPorts;
 import org.udckpt.process.model.TcpSocket;
+import org.udckpt.process.model.TcpSocket.TcpState;
 import org.udckpt.process.names.Holders;
 
 /**
@@ -47,12 +48,18 @@ final class TcpLink {
     private int[] call(TcpSocket called, TcpSocket calling) {
         int listener = TcpSetup.open(called);
         try {
-            if (!bind(listener, called)) {
+            PortBinding binding = bind(listener, called);
+            if (!binding.bound()) {
                 return null;
             }
             TcpCalls.listen(listener, 1);
             int client = client(calling);
-            return client < 0 ? null : new int[]{accept(listener, client, calling), client};
+            if (client < 0) {
+                return null;
+            }
+            int accepted = accept(listener, client, calling);
+            binding.end(accepted);
+            return new int[]{accepted, client};
         } finally {
             Files.close(listener);
         }
@@ -86,7 +93,9 @@ final class TcpLink {
         int client = TcpSetup.open(calling);
         boolean done = false;
         try {
-            done = bind(client, calling) && connected(client, calling);
+            PortBinding binding = bind(client, calling);
+            binding.end(client);
+            done = binding.bound() && connected(client, calling);
             return done ? client : -1;
         } finally {
             if (!done) {
@@ -106,12 +115,13 @@ final class TcpLink {
         }
     }
 
-    /** False: the port is held by what is on its way out. */
-    boolean bind(int socket, TcpSocket model) {
-        long result = TcpCalls.bind(socket, model.local());
-        if (result == 0) {
-            return true;
+    /** Not bound: the port is held by what is on its way out. */
+    PortBinding bind(int socket, TcpSocket model) {
+        PortBinding binding = PortBinding.bind(socket, model.local(), model.state() != TcpState.LISTENING);
+        if (binding.bound() || binding.leaving()) {
+            return binding;
         }
+        long result = binding.result();
         TcpAddress local = TcpAddress.of(model.local());
         String what = "bind " + named(model) + ": ";
         if (result == -LinuxError.EADDRNOTAVAIL) {
@@ -120,13 +130,10 @@ final class TcpLink {
                     + "talk over "
                     + "127.0.0.1");
         }
-        if (result == -LinuxError.EADDRINUSE && !TcpTable.of("self").leaving(local.port())) {
+        if (result == -LinuxError.EADDRINUSE) {
             throw owner.inUse(what + "port " + local.port() + " " + TakenPorts.holder("tcp", local.port()));
         }
-        if (result != -LinuxError.EADDRINUSE) {
-            throw owner.failed(what + LinuxError.name((int) -result));
-        }
-        return false;
+        throw owner.failed(what + LinuxError.name((int) -result));
     }
 
     private boolean connected(int socket, TcpSocket model) {
@@ -159,9 +166,13 @@ final class TcpLink {
         }
     }
 
+    boolean expired() {
+        return System.nanoTime() > giveUp;
+    }
+
     /** Waits a little for the past to pass. */
     void pause(TcpSocket model) {
-        if (System.nanoTime() > giveUp) {
+        if (expired()) {
             throw owner.failed("connect " + named(model)
                     + " again: what is left of the killed job's connections (TIME_WAIT) holds the port; try again "
                     + "in a minute");

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
@@ -60,10 +61,10 @@ final class TcpRestore implements MadeHere {
     }
 
     @Override
-    public void make() {
+    public void make(Consumer<String> warn) {
         each(TcpState.CONNECTED, this::connected);
         each(TcpState.PEER_CLOSED, this::orphan);
-        each(TcpState.CLOSED, this::closed);
+        each(TcpState.CLOSED, socket -> closed(socket, warn));
         each(TcpState.UNCONNECTED, this::single);
         each(TcpState.LISTENING, this::single);
         each(TcpState.WAITING, this::waiting);
@@ -154,15 +155,15 @@ final class TcpRestore implements MadeHere {
      * Both directions have ended. The kernel keeps no port for it, so that somebody else may have that, or the other
      * end's, by now: then this one's other end is another (SO_PEERNAME), and its own port, too, if need be.
      */
-    private void closed(TcpSocket socket) {
+    private void closed(TcpSocket socket, Consumer<String> warn) {
         TcpSocket other = otherClosed(socket);
-        int[] pair = socket.remote().length == 0 ? null : between(socket, socket.local(), socket.remote());
-        // what is left of the former connection lets one of the two call (TcpLink)
-        if (pair == null && socket.remote().length > 0) {
-            int[] turned = between(socket, socket.remote(), socket.local());
-            pair = turned == null ? null : new int[]{turned[1], turned[0]};
-        }
+        int[] pair = socket.remote().length == 0 ? null : asItWas(socket);
         if (pair == null) {
+            if (socket.remote().length > 0) {
+                warn.accept("process " + owner(socket).pid() + ": " + TcpLink.named(socket)
+                        + " had ended, and its ports are in use or its addresses are not of this machine: "
+                        + "getsockname(2) or SO_PEERNAME returns others now");
+            }
             pair = between(socket, socket.local(), anyPort(socket.local()));
         }
         if (pair == null) {
@@ -204,21 +205,58 @@ final class TcpRestore implements MadeHere {
                 .orElse(null);
     }
 
+    /**
+     * {its own, the other end's}, with both names, or null: somebody else has one of them. What is left of the former
+     * connection lets one of the two call ({@link TcpLink}); where it holds a port, it is waited for.
+     */
+    private int[] asItWas(TcpSocket socket) {
+        TcpLink link = new TcpLink(owner(socket));
+        while (true) {
+            int[] pair = between(socket, socket.local(), socket.remote());
+            if (pair != null) {
+                return pair;
+            }
+            pair = between(socket, socket.remote(), socket.local());
+            if (pair != null) {
+                return new int[]{pair[1], pair[0]};
+            }
+            if (link.expired() || !isLeaving(socket, socket.local()) && !isLeaving(socket, socket.remote())) {
+                return null;
+            }
+            link.pause(socket);
+        }
+    }
+
+    private static boolean isLeaving(TcpSocket like, byte[] name) {
+        int socket = TcpSetup.open(like);
+        try {
+            return PortBinding.bind(socket, name, true).leaving();
+        } finally {
+            Files.close(socket);
+        }
+    }
+
     /** {called, calling}, connected with these names; null: that cannot be now. */
     private int[] between(TcpSocket like, byte[] called, byte[] calling) {
         int listener = TcpSetup.open(like);
         int client = TcpSetup.open(like);
         boolean done = false;
         try {
-            if (TcpCalls.bind(listener, called) == 0 && TcpCalls.bind(client, calling) == 0) {
-                TcpCalls.listen(listener, 1);
-                done = TcpCalls.connect(client, TcpCalls.name(Syscall.GETSOCKNAME, listener)) == 0;
+            PortBinding own = PortBinding.bind(listener, called, true);
+            PortBinding others = PortBinding.bind(client, calling, true);
+            if (!own.bound() || !others.bound()) {
+                return null;
             }
-            return done
-                    ? new int[]{new TcpLink(owner(like))
-                            .accept(listener, TcpAddress.of(TcpCalls.name(Syscall.GETSOCKNAME, client))),
-                            client}
-                    : null;
+            others.end(client);
+            TcpCalls.listen(listener, 1);
+            done = TcpCalls.connect(client, TcpCalls.name(Syscall.GETSOCKNAME, listener)) == 0;
+            if (!done) {
+                return null;
+            }
+            int accepted = new TcpLink(owner(like)).accept(listener,
+                    TcpAddress.of(TcpCalls.name(Syscall.GETSOCKNAME, client)));
+            own.end(accepted);
+            return new int[]{accepted, client};
         } finally {
             Files.close(listener);
             if (!done) {
@@ -245,13 +283,19 @@ final class TcpRestore implements MadeHere {
         made.add(socket.id(), fd);
         TcpSetup.options(socket, fd);
         TcpAddress local = TcpAddress.of(socket.local());
-        while ((local.port() != 0 || !local.any()) && !link.bind(fd, socket)) {
+        while ((local.port() != 0 || !local.any()) && !bound(fd, socket, link)) {
             link.pause(socket);
         }
         if (socket.state() == TcpState.LISTENING) {
             TcpCalls.listen(fd, socket.backlog());
         }
         TcpSetup.finish(socket, fd);
+    }
+
+    private static boolean bound(int fd, TcpSocket socket, TcpLink link) {
+        PortBinding binding = link.bind(fd, socket);
+        binding.end(fd);
+        return binding.bound();
     }
 
     private void waiting(TcpSocket socket) {

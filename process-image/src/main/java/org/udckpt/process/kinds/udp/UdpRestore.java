@@ -51,7 +51,7 @@ final class UdpRestore implements MadeHere {
     }
 
     @Override
-    public void make() {
+    public void make(Consumer<String> warn) {
         each(this::bound);
         each(this::fill); // when those of the job that sent are there, and before any hears one address only
         each(socket -> PacketSetup.options(socket, made.get(socket.id()), true));

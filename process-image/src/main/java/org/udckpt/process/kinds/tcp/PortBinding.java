@@ -1,0 +1,52 @@
+package org.udckpt.process.kinds.tcp;
+
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.TcpAddress;
+import org.udckpt.linux.TcpCalls;
+import org.udckpt.linux.TcpTable;
+
+/**
+ * How a socket was bound to its address and port. What is left of a connection that has ended (TIME_WAIT) holds its port
+ * for a minute, unless it had set SO_REUSEADDR; root need not wait.
+ *
+ * @param how     {@link How}
+ * @param result of bind(2): 0 or {@code -errno}
+ */
+record PortBinding(How how, long result) {
+    enum How {
+        BOUND,
+        /** {@link #end} is to come. */
+        FORCED,
+        /** Not now; in a minute at most. */
+        LEAVING,
+        FAILED
+    }
+
+    /** @param force not for a listener that stays: what it accepts would have to be ended, too */
+    static PortBinding bind(int socket, byte[] name, boolean force) {
+        long result = TcpCalls.bind(socket, name);
+        if (result == 0) {
+            return new PortBinding(How.BOUND, 0);
+        }
+        if (result != -LinuxError.EADDRINUSE || !TcpTable.of("self").leaving(TcpAddress.of(name).port())) {
+            return new PortBinding(How.FAILED, result);
+        }
+        return force && TcpCalls.bindForced(socket, name) == 0 ? new PortBinding(How.FORCED, 0)
+                : new PortBinding(How.LEAVING, result);
+    }
+
+    boolean bound() {
+        return how == How.BOUND || how == How.FORCED;
+    }
+
+    boolean leaving() {
+        return how == How.LEAVING;
+    }
+
+    /** @param socket the bound one, which does not listen; or one that it has accepted */
+    void end(int socket) {
+        if (how == How.FORCED) {
+            TcpCalls.endForced(socket);
+        }
+    }
+}
