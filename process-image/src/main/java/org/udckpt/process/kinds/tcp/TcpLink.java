@@ -1,6 +1,7 @@
 package org.udckpt.process.kinds.tcp;
 
 import java.util.List;
+import java.util.function.Consumer;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.TcpAddress;
@@ -19,14 +20,18 @@ import org.udckpt.process.names.Holders;
  */
 final class TcpLink {
     private static final long TIMEOUT_NS = 65_000_000_000L; // TIME_WAIT and a little (TCP_TIMEWAIT_LEN, net/tcp.h)
+    private static final long MOMENT_NS = 500_000_000L;
     private static final int PAUSE_MS = 50;
 
     /** Named in errors. */
     private final NamedProcess owner;
-    private final long giveUp = System.nanoTime() + TIMEOUT_NS;
+    private final Consumer<TcpSocket> waits;
+    private final long begun = System.nanoTime();
 
-    TcpLink(NamedProcess owner) {
+    /** @param waits is told when it takes longer than a moment */
+    TcpLink(NamedProcess owner, Consumer<TcpSocket> waits) {
         this.owner = owner;
+        this.waits = waits;
     }
 
     /** {first's descriptor, second's}. Each has its own address as {@code local} and the other's as {@code remote}. */
@@ -167,7 +172,7 @@ final class TcpLink {
     }
 
     boolean expired() {
-        return System.nanoTime() > giveUp;
+        return System.nanoTime() - begun > TIMEOUT_NS;
     }
 
     /** Waits a little for the past to pass. */
@@ -176,6 +181,9 @@ final class TcpLink {
             throw owner.failed("connect " + named(model)
                     + " again: what is left of the killed job's connections (TIME_WAIT) holds the port; try again "
                     + "in a minute");
+        }
+        if (System.nanoTime() - begun > MOMENT_NS) {
+            waits.accept(model);
         }
         try {
             Thread.sleep(PAUSE_MS);

@@ -29,6 +29,8 @@ final class TcpRestore implements MadeHere {
     private final Map<Long, TcpSocket> sockets = new LinkedHashMap<>();
     private final MadeSockets made = new MadeSockets();
     private final ObjectOwners owners;
+    private Consumer<String> warn = _ -> {};
+    private boolean saidThatItWaits;
 
     TcpRestore(JobImage image, ObjectOwners owners) {
         this.owners = owners;
@@ -44,7 +46,7 @@ final class TcpRestore implements MadeHere {
         for (TcpSocket socket : sockets.values()) {
             TcpAddress local = TcpAddress.of(socket.local());
             if (owners.has(socket.id()) && (local.port() != 0 || !local.any()) && socket.state() != TcpState.CLOSED) {
-                check(socket, new TcpLink(owner(socket)));
+                check(socket, link(socket));
             }
         }
     }
@@ -61,10 +63,11 @@ final class TcpRestore implements MadeHere {
     }
 
     @Override
-    public void make(Consumer<String> warn) {
+    public void make(Consumer<String> told) {
+        warn = told;
         each(TcpState.CONNECTED, this::connected);
         each(TcpState.PEER_CLOSED, this::orphan);
-        each(TcpState.CLOSED, socket -> closed(socket, warn));
+        each(TcpState.CLOSED, this::closed);
         each(TcpState.UNCONNECTED, this::single);
         each(TcpState.LISTENING, this::single);
         each(TcpState.WAITING, this::waiting);
@@ -105,6 +108,18 @@ final class TcpRestore implements MadeHere {
         return owners.of(socket.id(), "TCP socket " + socket.id());
     }
 
+    private TcpLink link(TcpSocket socket) {
+        return new TcpLink(owner(socket), this::sayThatItWaits);
+    }
+
+    private void sayThatItWaits(TcpSocket socket) {
+        if (!saidThatItWaits) {
+            warn.accept("waiting, for a minute at most, until " + TcpLink.named(socket) + " can have its port again: "
+                    + "what is left of an ended connection holds it (TIME_WAIT); a restart by root need not wait");
+            saidThatItWaits = true;
+        }
+    }
+
     private void connected(TcpSocket socket) {
         if (made.has(socket.id())) {
             return;
@@ -114,7 +129,7 @@ final class TcpRestore implements MadeHere {
             throw owner(socket).failed("the image is inconsistent: " + TcpLink.named(socket) + " has no other end");
         }
         TcpSocket called = serves(socket) ? socket : peer;
-        int[] pair = new TcpLink(owner(socket)).connect(called, called == socket ? peer : socket);
+        int[] pair = link(socket).connect(called, called == socket ? peer : socket);
         int own = pair[called == socket ? 0 : 1];
         int other = pair[called == socket ? 1 : 0];
         made.add(socket.id(), own);
@@ -140,7 +155,7 @@ final class TcpRestore implements MadeHere {
     /** The other end's bytes arrive, and then it is closed. */
     private void orphan(TcpSocket socket) {
         TcpSocket gone = end(socket, socket.remote(), socket.local());
-        int[] pair = new TcpLink(owner(socket)).connect(socket, gone);
+        int[] pair = link(socket).connect(socket, gone);
         made.add(socket.id(), pair[0]);
         try {
             TcpCalls.fill(pair[0], pair[1], socket.queued());
@@ -155,7 +170,7 @@ final class TcpRestore implements MadeHere {
      * Both directions have ended. The kernel keeps no port for it, so that somebody else may have that, or the other
      * end's, by now: then this one's other end is another (SO_PEERNAME), and its own port, too, if need be.
      */
-    private void closed(TcpSocket socket, Consumer<String> warn) {
+    private void closed(TcpSocket socket) {
         TcpSocket other = otherClosed(socket);
         int[] pair = socket.remote().length == 0 ? null : asItWas(socket);
         if (pair == null) {
@@ -210,7 +225,7 @@ final class TcpRestore implements MadeHere {
      * connection lets one of the two call ({@link TcpLink}); where it holds a port, it is waited for.
      */
     private int[] asItWas(TcpSocket socket) {
-        TcpLink link = new TcpLink(owner(socket));
+        TcpLink link = link(socket);
         while (true) {
             int[] pair = between(socket, socket.local(), socket.remote());
             if (pair != null) {
@@ -253,7 +268,7 @@ final class TcpRestore implements MadeHere {
             if (!done) {
                 return null;
             }
-            int accepted = new TcpLink(owner(like)).accept(listener,
+            int accepted = link(like).accept(listener,
                     TcpAddress.of(TcpCalls.name(Syscall.GETSOCKNAME, client)));
             own.end(accepted);
             return new int[]{accepted, client};
@@ -278,7 +293,7 @@ final class TcpRestore implements MadeHere {
 
     /** New, bound or listening. Options first: some decide about the port. */
     private void single(TcpSocket socket) {
-        TcpLink link = new TcpLink(owner(socket));
+        TcpLink link = link(socket);
         int fd = TcpSetup.open(socket);
         made.add(socket.id(), fd);
         TcpSetup.options(socket, fd);
@@ -299,7 +314,7 @@ final class TcpRestore implements MadeHere {
     }
 
     private void waiting(TcpSocket socket) {
-        int fd = new TcpLink(owner(socket)).waiting(socket);
+        int fd = link(socket).waiting(socket);
         made.add(socket.id(), fd);
         TcpSetup.options(socket, fd);
         TcpSetup.finish(socket, fd);
