@@ -39,7 +39,7 @@ final class LocalOutput implements StorageIo.Output {
     }
 
     @Override
-    public void cut(long length) throws IOException {
+    public void truncate(long length) throws IOException {
         try {
             channel.truncate(length);
         } catch (IOException e) {

@@ -143,10 +143,10 @@ public final class UnitCheckpoints {
     /** All ranks of the job have settled: copies are made. @throws Failure 75 when it may succeed another time */
     public void snapshot() throws IOException {
         watch.waited();
-        boolean silent = session.silence();
+        boolean drained = session.drain();
         watch.ended(Phase.DRAIN);
         phase = Phase.SNAPSHOT;
-        if (!silent) {
+        if (!drained) {
             throw new Failure(ExitCode.BUSY, "a process was opening its first verbs device");
         }
         try {
@@ -175,7 +175,8 @@ public final class UnitCheckpoints {
         }
         snapshot = snapshot.withTimes(watch.times());
         statistics.stopped(StopTimes.ofRanks(snapshot.times()));
-        snapshot.capture().cut().forEach(connection -> Messages.warn(connection + ": closed in the image"));
+        snapshot.capture().closedConnections()
+                .forEach(connection -> Messages.warn(connection + ": closed in the image"));
         snapshot.capture().notes().forEach(Messages::warn);
         session = null;
     }

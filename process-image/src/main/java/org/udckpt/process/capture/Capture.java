@@ -64,7 +64,7 @@ public final class Capture implements AutoCloseable {
     private final List<FileNotice> notices;
     private final List<ContentCopy> copies;
     private final FileCut files;
-    private final List<String> cut;
+    private final List<String> closedConnections;
     private final Map<TracedProcess, List<Region>> regions;
     private final Clocks clocks;
     private final List<Zombie> zombies;
@@ -90,7 +90,7 @@ public final class Capture implements AutoCloseable {
         this.notices = stop.table.notices();
         this.copies = stop.memory.copies();
         this.files = stop.files;
-        this.cut = stop.table.outside().cut();
+        this.closedConnections = stop.table.outside().closedConnections();
         this.regions = stop.regions;
         this.clocks = stop.clocks;
         this.zombies = stop.zombies;
@@ -244,11 +244,10 @@ public final class Capture implements AutoCloseable {
     }
 
     /**
-     * Connections to processes outside of the job, which the image holds as closed; each with its process and
-     * descriptor.
+     * Connections to processes outside of the job that the image holds as closed, each with its process and descriptor.
      */
-    public List<String> cut() {
-        return cut;
+    public List<String> closedConnections() {
+        return closedConnections;
     }
 
     /** What the user should know of this capture; the image is good. */

@@ -71,7 +71,7 @@ final class TerminalCapture implements KindCapture {
         for (List<End> left : slaves.values()) {
             for (End slave : left) {
                 if (!slave.hungUp) {
-                    table.outside().cut(slave.open,
+                    table.outside().add(slave.open,
                             "terminal " + slave.open.link() + " belongs to a process outside of the job",
                             "redirect it to a file, or start the job in it (udckpt run keeps its own standard "
                                     + "streams)");
