@@ -50,7 +50,7 @@ final class ListCommand implements Callable<Integer> {
         ImageKey key = encrypted.key(common.settings());
         List<Row> rows = rows(key);
         rows.stream().map(row -> row.entry().problem())
-                .filter(problem -> key.missing() != null && problem instanceof ImageError.Locked).findFirst()
+                .filter(problem -> key.missing() != null && problem instanceof ImageError.NoKey).findFirst()
                 .ifPresent(problem -> {
                     throw Failure.of("listing the checkpoints of " + directory, problem); // nothing can be said of any
                 });

@@ -75,7 +75,7 @@ final class PruneCommand implements Callable<Integer> {
     /** Without it nothing can be said of any checkpoint, and none would seem to be old enough. */
     private static void requireKey(RemovalOptions.Place place, ImageKey key) {
         for (Catalogue.Entry entry : ImageLocation.list(place.directory(), key)) {
-            if (entry.problem() instanceof ImageError.Locked) {
+            if (entry.problem() instanceof ImageError.NoKey) {
                 throw Failure.of("looking at the checkpoints of " + place.directory(), entry.problem());
             }
         }

@@ -60,11 +60,11 @@ public abstract sealed class ImageError extends IOException {
         }
     }
 
-    /** The reader has no key at all, or the image is encrypted and it has not the key for that. */
-    public static final class Locked extends ImageError {
+    /** A key is missing: the reader has none, or not the one that the image is encrypted with. */
+    public static final class NoKey extends ImageError {
         private static final long serialVersionUID = 1L;
 
-        public Locked(Path file, String what) {
+        public NoKey(Path file, String what) {
             super(file, -1, what, null);
         }
     }

@@ -232,7 +232,7 @@ public final class UserRemoval {
             }
             for (Catalogue.Entry one : entries) {
                 if (one.id() > entry.id()
-                        && (one.problem() instanceof ImageError.Locked || one.problem() instanceof ImageError.TooNew)) {
+                        && (one.problem() instanceof ImageError.NoKey || one.problem() instanceof ImageError.TooNew)) {
                     return Optional.of(new Obstacle.Unreadable(one, one.problem()));
                 }
             }

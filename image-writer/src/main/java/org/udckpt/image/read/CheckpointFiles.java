@@ -97,7 +97,7 @@ final class CheckpointFiles {
     /**
      * Null when the checkpoint is not encrypted.
      *
-     * @throws ImageError.Locked without the secret that it was encrypted with
+     * @throws ImageError.NoKey without the secret that it was encrypted with
      */
     ImageCipher cipher() throws ImageError {
         if (manifest.encryption() == null || cipher != null) {
@@ -105,12 +105,12 @@ final class CheckpointFiles {
         }
         Path file = directory.resolve(ImageNames.MANIFEST);
         if (key.encryption() == null) {
-            throw new ImageError.Locked(file, "the image is encrypted; give its key with --encrypt file:PATH or "
+            throw new ImageError.NoKey(file, "the image is encrypted; give its key with --encrypt file:PATH or "
                     + "command:COMMAND");
         }
         ImageCipher right = ImageCipher.of(manifest.encryption(), key.encryption());
         if (right == null) {
-            throw new ImageError.Locked(file, "the image was encrypted with a different key than that of --encrypt "
+            throw new ImageError.NoKey(file, "the image was encrypted with a different key than that of --encrypt "
                     + "(UDCKPT_ENCRYPT)");
         }
         cipher = right;
