@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""White space, final newlines, import order, line lengths, package comments and names of documented parameters of the
-files that git knows.
+"""White space, final newlines, import order, line lengths, package comments, ends of comments and names of documented
+parameters of the files that git knows.
 
 usage: text.py check | format | long-lines
 
@@ -19,6 +19,7 @@ SOURCES = ("*.java", "*.c", "*.h", "*.S", "*.sh", "*.py", "*.cmake", "*.md", "*.
 EXCEPT = (":!results", ":!*/src/test/fuzz", ":!*/src/test/resources")
 MEASURED = (".java", ".c", ".h", ".sh", ".md", ".py")
 DOCUMENTED = re.compile(r"/\*\*(.*?)\*/(?:\s*@\w+(?:\([^)]*\))?)*([^{;]*)", re.S)
+STRAY_END = re.compile(r"(?:^|\s)(?:/ +\*/|\*/ +\*/)", re.M)
 IMPORT = re.compile(r"^import (static )?([\w.*]+);$")
 
 
@@ -86,6 +87,9 @@ def check():
             if os.path.basename(name) not in allowed:
                 number = next(i for i, line in enumerate(text.split("\n"), 1) if is_long(name, line))
                 wrong.append(f"{name}:{number}: more than {LONGEST} characters: break the line")
+        if name.endswith((".java", ".c", ".h", ".S")):
+            wrong += [f"{name}:{text.count(chr(10), 0, stray.end()) + 1}: a comment ends twice ('/ */'): mend its end"
+                      for stray in STRAY_END.finditer(text)]
         if name.endswith(".java"):
             wrong += [f"{name}: @param {strange}: there is no such parameter" for strange in strange_parameters(text)]
     for gone in sorted(allowed - long):

@@ -58,7 +58,7 @@ static struct {
 } next;
 #undef X
 
-/* Those that need a version to be found are not asked for without one: a failure would stand in the program's
+/* Functions that need a version to be found are not looked up without one: a failure would show in the program's
  * dlerror(3). stat(2) and its kin are not in the C library before 2.33, and no program calls them there. */
 static void find_next(void)
 {

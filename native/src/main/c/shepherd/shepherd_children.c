@@ -1,4 +1,4 @@
-/* Who is a root, who is a snapshot, and what becomes of them. */
+/* The shepherd's children: roots, snapshots, and what becomes of them. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -113,7 +113,7 @@ static uint64_t bounding_set(void) {
   return set;
 }
 
-/* Drops the capabilities that are not in set. Those that this kernel does not have are left alone (EINVAL, prctl(2)). */
+/* Drops the capabilities that are not in set. One that this kernel does not know is skipped: dropping it is EINVAL. */
 static int bound_by(uint64_t set) {
   for (int capability = 0; capability <= CAPABILITIES; capability++)
     if (!(set >> capability & 1) && prctl(PR_CAPBSET_READ, capability) == 1 && prctl(PR_CAPBSET_DROP, capability) < 0)

@@ -8,8 +8,8 @@
 
 enum { SOFT_MAC_KEY = 16, SOFT_MAC_NONCE = 12, SOFT_MAC_BYTES = 16, SOFT_MAC_POWERS = 64 };
 
-/* What is made of a key once. Plain memory, at any address; made anew in each incarnation, which may be on another
- * processor. */
+/* State that is derived from a key once. Plain memory, at any address; made anew in each incarnation, which may be on
+ * another processor. */
 struct soft_mac_key {
     uint8_t rounds[11 * 16];              /* AES's round keys */
     uint8_t powers[SOFT_MAC_POWERS * 16]; /* of the hash key, the 64th first (soft_ghash.h) */

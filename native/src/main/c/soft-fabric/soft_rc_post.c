@@ -102,7 +102,7 @@ static inline __attribute__((always_inline)) void append(struct soft_rc *rc, con
     rc->tail++;
 }
 
-/* What is done here takes no packet's number. Returns 0 or an errno. */
+/* Appends a request that is carried out here: it takes no packet number. Returns 0 or an errno. */
 static int append_local(struct soft_rc *rc, const struct ibv_send_wr *wr)
 {
     const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;

@@ -7,9 +7,9 @@
 #pragma once
 #include "virtual.h"
 
-/* The device's functions, which libibverbs' inline functions call through each context. While all contexts of this
- * process have the same ones, these are they; else functions that look into the context. Only the plain paths use them.
- * Those of rxe (rdma-core 44) return negative errors: the caller takes abs(). */
+/* The device's functions, which libibverbs' inline functions call through each context, if all contexts of this process
+ * have the same ones; else functions that look into the context. Only the plain paths use this table. The functions of
+ * rxe (rdma-core 44) return negative errors: the caller takes abs(). */
 struct device_calls {
     int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
     int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);

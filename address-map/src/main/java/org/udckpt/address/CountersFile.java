@@ -124,7 +124,8 @@ public final class CountersFile implements AutoCloseable {
     }
 
     /**
-     * Those of each number that a process has had in this incarnation, or could have had below one, in ascending order.
+     * The counters of each number that a process has had in this incarnation, or could have had below one, in ascending
+     * order.
      */
     public List<Counters> all() {
         return IntStream.range(0, places()).mapToObj(this::at).toList();

@@ -76,7 +76,7 @@ final class ListCommand implements Callable<Integer> {
     }
 
     /**
-     * What is listed.
+     * A line of the list.
      *
      * @param entry the one that would be read
      * @param places in which tiers it is; empty for those of one directory

@@ -210,7 +210,7 @@ public final class NodeAuthority implements AddressAuthority, TableResolver.Loca
                     connected.add(endpoint.rank());
                 }
             }));
-            // Who is not there any more had ended before the checkpoint. All have told their keys before the exchange.
+            // A rank that is missing had ended before the checkpoint. All have told their keys before the exchange.
             facts.fetch(keysOfRanks.names(connected), () -> thread.execute(then -> part.exchanged(null, then)), now);
             return;
         }

@@ -11,7 +11,7 @@ import org.udckpt.linux.RawText;
 import org.udckpt.process.restore.Relocation;
 
 /**
- * What is to run on several nodes. Texts are as {@link org.udckpt.linux.RawText} has them.
+ * The job to be run on several nodes. Texts are as {@link org.udckpt.linux.RawText} has them.
  *
  * @param name        the job's
  * @param generation  of its incarnation: 0 for the first one

@@ -95,7 +95,7 @@ public final class UnixPeer {
         }
     }
 
-    /** Who was at the other end of a socket when it was connected. */
+    /** The user at the other end of a socket when it was connected. */
     static int user(Channel channel) throws IOException {
         MemorySegment data = Scratch.data();
         data.set(JAVA_INT, 32, UCRED_BYTES);

@@ -128,8 +128,7 @@ class UcVirtualizationTest {
     }
 
     /**
-     * Those that a sender has been told to be sent, and for which receives were there, are received once, whatever
-     * incarnation they come in.
+     * A send that was posted, with a receive posted for it, arrives once, in whichever incarnation.
      */
     @ParameterizedTest
     @ValueSource(strings = {"fused", "generic"})

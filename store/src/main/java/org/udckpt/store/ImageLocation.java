@@ -111,7 +111,8 @@ public record ImageLocation(Path parent, Catalogue.Entry entry, String tier, Opt
                 .best();
         Catalogue.Entry entry = best.entry();
         if (entry.state() == Catalogue.State.COMPLETE) {
-            new SkippedCheckpoints(id.isEmpty() ? places : places.stream().filter(place -> place.id() == entry.id()).toList())
+            new SkippedCheckpoints(
+                    id.isEmpty() ? places : places.stream().filter(place -> place.id() == entry.id()).toList())
                     .tell(entry, warn);
         }
         return in(tiers, best);

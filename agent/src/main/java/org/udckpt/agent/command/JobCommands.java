@@ -47,9 +47,10 @@ public sealed interface JobCommands {
             case "checkpoint" -> {
                 switch (this) {
                     case Whole job -> answer.put("id", job.checkpoint(progress, request.durable(), request.end()));
-                    case OfUnit unit -> throw new Failure(ExitCode.USAGE, unit.name() + " is a part of job " + unit.job()
-                            + ": take checkpoints on the host where the job was started ('udckpt checkpoint "
-                            + unit.job() + "')");
+                    case OfUnit unit -> throw new Failure(ExitCode.USAGE,
+                            unit.name() + " is a part of job " + unit.job()
+                                    + ": take checkpoints on the host where the job was started ('udckpt checkpoint "
+                                    + unit.job() + "')");
                 }
             }
             case "status" -> answer.set("job", status());

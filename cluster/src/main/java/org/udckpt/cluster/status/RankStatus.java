@@ -157,7 +157,7 @@ public final class RankStatus implements AutoCloseable {
         }
     }
 
-    /** Who waits for answers gets what has come, and nobody is asked any more: the job is ending. */
+    /** The job is ending: callers that wait get the answers that have come, and no node is asked any more. */
     @Override
     public synchronized void close() {
         closed = true;

@@ -43,10 +43,10 @@ public final class TableResolver {
         void refused(String why, long now);
     }
 
-    /** Who wants what. */
+    /** Keys that a node has asked for. */
     private record Lookup(int from, int number, long[] keys) {}
 
-    /** Wishes that wait for answers from above, and how many of these are to come. */
+    /** Lookups that wait for answers from above, and how many answers are to come. */
     private static final class PendingLookup {
         final List<Lookup> lookups;
         int open;

@@ -17,7 +17,7 @@ import org.udckpt.coordination.tree.TreeNode;
  */
 public final class Totals {
     /**
-     * What is counted.
+     * The counters.
      *
      * @param epoch   to which {@code ofEpoch} belongs, from 1; 0: to none. Only those of the latest one are added up
      * @param ofEpoch as many at all nodes

@@ -46,7 +46,7 @@ public final class CheckpointCopy {
         void copied(long done, long total);
     }
 
-    /** Who copies what is not here: the parts of nodes that their hosts have for themselves. */
+    /** Copies the parts that are not here: those of nodes whose images only their hosts can read. */
     @FunctionalInterface
     public interface Hosts {
         /** Nobody: all of it is here. */

@@ -196,7 +196,7 @@ final class CheckpointFiles {
                 : new MemoryTables(blocks(node), rows(chunks, Chunk.class));
     }
 
-    /** Those of the table alone: for who needs no chunks. */
+    /** The blocks of the table alone, for callers that need no chunks. */
     List<Block> blocks(int node) throws IOException {
         return manifest.version() == 1 ? memory(node).blocks()
                 : rows(ImageNames.nodeTable(node, ImageNames.BLOCKS), Block.class);

@@ -16,9 +16,9 @@ import org.udckpt.image.ImageError;
 import org.udckpt.linux.LinuxError;
 
 /**
- * Gives I/O errors their file, and recognizes errors by their errno. Of an errno Java keeps only strerror's text, in the
- * user's language, so this class compares with the C library's text rather than with English words. Errors of our own
- * system calls have the errno itself, in a {@link LinuxError} that is their cause.
+ * Gives I/O errors their file, and recognizes errors by their errno. Of an errno Java keeps only strerror's text, in
+ * the user's language, so this class compares with the C library's text rather than with English words. Errors of our
+ * own system calls have the errno itself, in a {@link LinuxError} that is their cause.
  */
 @SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 public final class Errno {

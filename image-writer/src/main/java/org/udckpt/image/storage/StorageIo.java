@@ -41,7 +41,7 @@ public interface StorageIo {
      */
     void makeDirectories(Path directory) throws IOException;
 
-    /** What is at a path. */
+    /** The kind of file at a path. */
     Kind kind(Path path) throws IOException;
 
     /**

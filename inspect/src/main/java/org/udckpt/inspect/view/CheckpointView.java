@@ -18,7 +18,7 @@ import org.udckpt.store.StateTables;
 import org.udckpt.store.StopTimesRow;
 
 /**
- * What is in a checkpoint, arranged by node and process.
+ * The content of a checkpoint, arranged by node and process.
  *
  * @param nodes by index
  * @param phases of the checkpoint, as the whole job went through them

@@ -56,7 +56,9 @@ final class Gates {
         return waited;
     }
 
-    /** After a failure: opens the gates of all processes that are left; those that cannot be opened are only reported. */
+    /**
+     * After a failure: opens the gates of all processes that are left; those that cannot be opened are only reported.
+     */
     void openAfterFailure() {
         for (LibraryConnection connection : connections) {
             connection.resume(timeout).whenComplete((answer, error) -> {

@@ -240,7 +240,7 @@ public final class UnitCheckpoints {
         committed.run();
     }
 
-    /** What is run after each commit. */
+    /** Sets the action that is run after each commit. */
     public void onCommitted(Runnable action) {
         committed = action;
     }

@@ -404,8 +404,8 @@ public final class Restart {
     }
 
     /**
-     * Those that have neither answered nor ended: a process runs before its verbs are there again, and may have nothing
-     * left to do but to end.
+     * Processes that have neither answered nor ended. A process runs before its verbs objects are rebuilt, and may have
+     * nothing left to do but to end.
      */
     private static Set<Integer> awaited(Job job, Set<Integer> libraries, LivingProcesses living) {
         Set<Integer> awaited = new TreeSet<>(libraries);

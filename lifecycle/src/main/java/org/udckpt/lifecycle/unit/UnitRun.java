@@ -177,7 +177,7 @@ public final class UnitRun implements AgentListener, ControlChannel.Reader {
         return op.name().toLowerCase(Locale.ROOT);
     }
 
-    /** What is under way would take long, or for ever. */
+    /** Cancels the operation that is under way, which would take long, or for ever. */
     private void cancel(UnitStart begun, Op op) {
         if (begun == null) {
             return;

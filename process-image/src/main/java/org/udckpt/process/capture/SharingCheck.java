@@ -53,8 +53,8 @@ final class SharingCheck {
     }
 
     /**
-     * Who shares something need not be parent and child: CLONE_PARENT makes a sibling, and an orphan has another parent
-     * than the process that made it.
+     * Refuses processes that share something. They need not be parent and child: CLONE_PARENT makes a sibling, and an
+     * orphan has another parent than the process that made it.
      *
      * @param processes that have been read
      */

@@ -120,7 +120,7 @@ public enum ObjectKinds {
         this.kind = kind;
     }
 
-    /** What is known of it. */
+    /** The description of this kind. */
     public ObjectKind<?> kind() {
         return kind;
     }

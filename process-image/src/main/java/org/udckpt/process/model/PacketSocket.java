@@ -12,7 +12,7 @@ public sealed interface PacketSocket {
     int flags();
 
     /**
-     * Those that are not what a new socket has, three numbers each: level, name, value (setsockopt(2));
+     * Options that differ from a new socket's, three numbers each: level, name, value (setsockopt(2));
      * {@link BindOptions}.
      */
     int[] options();

@@ -130,7 +130,7 @@ final class InheritedMemory {
         return plan.of(tracee.pid());
     }
 
-    /** What is not there when the processes have been made. */
+    /** The memory that is still missing when the processes have been made. */
     MemorySource rest(MemorySource source) {
         long[] kept = plan.of((int) source.id()).kept();
         return kept.length == 0 ? source : ProcessContents.without(source, kept);

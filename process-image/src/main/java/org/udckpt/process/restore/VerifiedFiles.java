@@ -37,7 +37,7 @@ final class VerifiedFiles implements AutoCloseable {
     private final Consumer<String> warn;
     /** Open for reading, to be mapped. */
     private final Map<String, Integer> mapped = new HashMap<>();
-    /** What is opened by its name has to be this. */
+    /** The file that an open by name must find. */
     private final Map<String, FoundFile> read = new HashMap<>();
 
     private VerifiedFiles(Set<String> saved, String boot, Consumer<String> warn) {
@@ -148,8 +148,7 @@ final class VerifiedFiles implements AutoCloseable {
     }
 
     /**
-     * What is in it is the job's input: of those who could write to the file itself when the job had it open, nothing
-     * new has to be feared.
+     * A data file is the job's input. Users who could write to it while the job had it open are no new danger.
      */
     private void data(FileIdentity then, FoundFile file) {
         boolean changed = file.stat().size() != then.size() || file.stat().modified() != then.modifiedNs();

@@ -59,7 +59,7 @@ class SmallLimitsTest {
         }
     }
 
-    /** What is said to be enough is. */
+    /** The limits that messages call sufficient are sufficient. */
     @Test
     void whatIsNeededIsEnough() throws Exception {
         try (Udckpts udckpt = new Udckpts(temp)) {
@@ -122,6 +122,7 @@ class SmallLimitsTest {
         assertEquals(ExitCode.UNSUPPORTED, failure.code());
         assertTrue(failure.getMessage().contains("'ulimit -u' is "), failure.getMessage());
         assertTrue(Failure.of("x", new OutOfMemoryError("Java heap space")).getMessage().contains("'ulimit -v' is "));
-        assertTrue(Failure.of("x", new java.io.IOException(Errno.text(EFBIG))).getMessage().contains("'ulimit -f' is "));
+        assertTrue(
+                Failure.of("x", new java.io.IOException(Errno.text(EFBIG))).getMessage().contains("'ulimit -f' is "));
     }
 }

@@ -108,7 +108,7 @@ public record OpenDescriptor(
         }
     }
 
-    /** What is asked of a descriptor. */
+    /** A question to a descriptor. */
     public interface Use<T> {
         /** Asks it. */
         T of(int fd);

@@ -10,7 +10,7 @@ import static org.udckpt.linux.LinuxConstants.SOCK_STREAM;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 
 /**
- * Of which kind a socket is (socket(2)).
+ * A socket's domain, type and protocol (socket(2)).
  *
  * @param domain AF_UNIX 1, AF_INET 2, AF_INET6 10, AF_NETLINK 16
  * @param type SOCK_STREAM 1, SOCK_DGRAM 2

@@ -141,7 +141,10 @@ final class UnixCapture implements SocketCapture {
         return found.stream().anyMatch(other -> other.peerInode() == one.inode());
     }
 
-    /** Who is connected to a datagram socket is not told by that, but the kernel calls it connected then. */
+    /**
+     * Finds sockets outside of the job that are connected to a datagram socket. The socket itself does not name them,
+     * but the kernel calls it connected then.
+     */
     private void checkCallers(Found server) {
         if (!server.datagrams() || !server.named() || server.info.state() != ESTABLISHED) {
             return;
