@@ -128,7 +128,7 @@ void children_kill_all(void) {
   if (namespaces_restored()) kill(-1, SIGKILL);
 }
 
-/* As above; SIGCONT does nothing to who is not stopped, and has no handler for it. */
+/* As above; SIGCONT does nothing to a process that is not stopped and has no handler for it. */
 void children_continue_all(void) {
   if (namespaces_restored()) kill(-1, SIGCONT);
 }

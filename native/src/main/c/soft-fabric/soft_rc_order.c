@@ -133,7 +133,7 @@ static void release(struct soft_rc_stage *stage)
 
 bool soft_rc_take_staged(struct soft_rc *rc, int rounds)
 {
-    static struct soft_rc_stage stage; /* the engine's, who has its mutex */
+    static struct soft_rc_stage stage; /* the engine's, guarded by its mutex */
     struct soft_context *context = soft_context_of(rc->qp->base.context);
     soft_lock(&context->connections_lock);
     bool taken = soft_trylock(&rc->lock);

@@ -53,7 +53,7 @@ enum soft_refusal {
     SOFT_FROM_ELSEWHERE, /* than its header says */
     SOFT_WRONG_TAG,
     SOFT_REPLAYED, /* or so late that it cannot be told from one */
-    SOFT_STRANGER, /* nobody of the job is there: a layer above says so */
+    SOFT_STRANGER, /* no process of the job is there: a layer above says so */
     SOFT_REFUSALS
 };
 

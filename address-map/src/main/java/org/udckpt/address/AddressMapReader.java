@@ -86,7 +86,7 @@ final class AddressMapReader implements ArrowFile.Contents {
         }
     }
 
-    /** Of what was read. @throws IllegalArgumentException where no map was written so */
+    /** The map that was read. @throws IllegalArgumentException where no map was written so */
     AddressMap map() {
         List<HostAddress> hosts = hosts(text(AddressMapFile.HOSTS), metadata.containsKey(AddressMapFile.HOST_LIDS)
                 ? number(AddressMapFile.HOST_LIDS, 1, AddressMap.LAST_LID) : 1);

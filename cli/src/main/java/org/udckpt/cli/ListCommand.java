@@ -157,7 +157,7 @@ final class ListCommand implements Callable<Integer> {
                 places);
     }
 
-    /** Of a job on several hosts how many they are. */
+    /** The number of hosts, for a job on several. */
     private static String hosts(Manifest manifest) {
         return manifest.nodes().size() > 1 ? " on " + manifest.nodes().size() + " hosts" : "";
     }

@@ -102,7 +102,7 @@ final class PruneCommand implements Callable<Integer> {
         }
     }
 
-    /** Of that job, the newest that is on the slow tier as a whole. */
+    /** The newest checkpoint of that job that is complete on the slow tier. */
     private static Catalogue.Entry copy(Catalogue.Entry newest, Optional<Tiers> tiers, ImageKey key) {
         return tiers.stream()
                 .flatMap(two -> ImageLocation.list(two, key).stream())

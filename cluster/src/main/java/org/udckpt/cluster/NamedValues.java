@@ -40,7 +40,7 @@ final class NamedValues implements TableResolver.Local {
         this.contradicted = contradicted;
     }
 
-    /** Nothing is to be gathered. */
+    /** Completes the table: this node has nothing to gather. */
     void complete(long now) {
         exchange.complete(now);
     }

@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import org.udckpt.linux.UntrustedPath;
 
 /**
- * Something about an image that its reader or writer cannot accept. The kinds are few because callers act on
- * them differently: a corrupt image means "take an older one", a too new one "take a newer udckpt".
+ * Something about an image that its reader or writer cannot accept. There is a kind for each different reaction: a
+ * corrupt image means "take an older one", a too new one "take a newer udckpt".
  */
 public abstract sealed class ImageError extends IOException {
     private static final long serialVersionUID = 1L;

@@ -24,7 +24,7 @@ public final class Totals {
      * @param lasting as many at all nodes, whatever the epoch
      */
     public record Counts(long epoch, long[] ofEpoch, long[] lasting) {
-        /** Of a node that has none. */
+        /** Counts of a node that has none. */
         public static Counts none(int ofEpoch, int lasting) {
             return new Counts(0, new long[ofEpoch], new long[lasting]);
         }

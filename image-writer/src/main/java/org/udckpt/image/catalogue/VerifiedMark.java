@@ -43,7 +43,7 @@ public final class VerifiedMark {
         }
     }
 
-    /** It has since been found damaged. @throws IOException where nothing can be removed */
+    /** Removes the mark of a checkpoint that was found damaged. @throws IOException where nothing can be removed */
     public void remove(Path checkpoint) throws IOException {
         try (StorageIo.Session io = storage.session()) {
             deleteIfThere(checkpoint.resolve(NAME), io);

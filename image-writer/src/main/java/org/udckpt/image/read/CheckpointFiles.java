@@ -36,7 +36,7 @@ final class CheckpointFiles {
     private final Manifest manifest;
     private final String mac;
     private final Predicate<String> wanted;
-    /** Of the checkpoint that was opened, in those that it is based on, too. */
+    /** The copy of the checkpoint that was opened; shared with the checkpoints that it is based on. */
     private final AtomicReference<Copy> copy;
     private volatile ImageCipher cipher;
     private volatile BlockTags tags;

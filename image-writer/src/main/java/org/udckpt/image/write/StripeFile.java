@@ -128,7 +128,7 @@ final class StripeFile implements Closeable {
         return Manifest.FileEntry.stripe(file.getFileName().toString(), length, blocksTable);
     }
 
-    /** Of all writes, in nanoseconds. */
+    /** Latencies of all writes, in nanoseconds. */
     Histogram latencies() {
         return latency;
     }

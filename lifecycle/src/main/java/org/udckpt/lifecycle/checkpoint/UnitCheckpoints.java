@@ -67,7 +67,7 @@ public final class UnitCheckpoints {
     private QuiesceSession session;
     private volatile NodeSnapshot snapshot;
     private boolean last;
-    /** Of a last checkpoint whose part is durable: its ranks stand still. Guarded by this. */
+    /** Snapshot of a last checkpoint whose part is durable: its ranks stand still. Guarded by this. */
     private NodeSnapshot standing;
     /** The job has been ended. Guarded by this. */
     private boolean over;
@@ -102,7 +102,7 @@ public final class UnitCheckpoints {
         return Optional.ofNullable(live).map(write -> new UnitWrite(order.checkpoint(), write.progress()));
     }
 
-    /** Of this unit's incarnation. */
+    /** Statistics of this unit's incarnation. */
     public RunStatistics statistics() {
         return statistics;
     }

@@ -66,7 +66,7 @@ public final class LostUnits {
         silent.removeAll(ended);
     }
 
-    /** Their hosts have no agents, or not any more. */
+    /** Notes hosts that have no agents, or none any more. */
     void missing(Collection<Integer> lost) {
         lost.forEach(unit -> hosts.add(job.units().get(unit).host()));
     }

@@ -280,7 +280,7 @@ public final class Restart {
         }
     }
 
-    /** It reads still: not before that has ended can the reader be closed. */
+    /** Waits for lazy reads: the reader can be closed only after them. */
     private void awaitContents() {
         contents.handle((_, _) -> null).join();
     }

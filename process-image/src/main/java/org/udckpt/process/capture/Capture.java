@@ -73,7 +73,7 @@ public final class Capture implements AutoCloseable {
     private final List<PhaseTimes> times = new ArrayList<>();
     private final long objectsNs;
     private volatile boolean standing = true;
-    /** Nothing is left to close: a descriptor that is closed twice may be another's by then. Guarded by this. */
+    /** All is closed. A descriptor that is closed twice could be another one's by then. Guarded by this. */
     private boolean closed;
     private JobImage image;
     private List<MemorySource> sources;
@@ -218,7 +218,7 @@ public final class Capture implements AutoCloseable {
         }
     }
 
-    /** It stands whatever else has failed, for it will be there the next time, too. */
+    /** Whether a failure is a refusal: it is reported first, since it will be there the next time, too. */
     private static boolean isRefusal(RuntimeException failure) {
         return failure instanceof CaptureRefused || failure instanceof FilesRefused;
     }
@@ -257,7 +257,7 @@ public final class Capture implements AutoCloseable {
                 + "job had set them: " + String.join(", ", StatusLines.UNKNOWN));
     }
 
-    /** Of ranks that still stand: until their copies were made. */
+    /** Times of all ranks; for ranks that still stand, until their copies were made. */
     public List<PhaseTimes> times() {
         return times.isEmpty() ? ranks.stream().map(rank -> rank.times(objectsNs)).toList() : times;
     }
@@ -323,7 +323,7 @@ public final class Capture implements AutoCloseable {
                 List.of(), notices, allNames);
     }
 
-    /** Whose the processes are: their effective users (proc_pid_status(5)). */
+    /** The effective users of the processes (proc_pid_status(5)). */
     private Set<Integer> users() {
         Set<Integer> users = new HashSet<>();
         for (RankCapture rank : ranks) {

@@ -151,7 +151,7 @@ final class DescriptorReader {
         }
     }
 
-    /** Of unix sockets. */
+    /** Reads the peers of unix sockets. */
     PeerCredentialReader peers() {
         return scope.peers();
     }

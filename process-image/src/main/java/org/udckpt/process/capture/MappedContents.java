@@ -55,7 +55,7 @@ final class MappedContents {
         return contents.copyTo(copy);
     }
 
-    /** Of a private mapping: runs of pages of the file, and of the process's own. */
+    /** Runs of pages of a private mapping: the file's pages, and the process's own. */
     private static List<Piece> pages(TracedProcess process, Mapping mapping) {
         List<Piece> runs = new ArrayList<>();
         int most = Scratch.DATA_BYTES / Long.BYTES;

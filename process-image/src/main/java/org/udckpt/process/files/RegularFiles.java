@@ -83,7 +83,7 @@ final class RegularFiles {
         return same;
     }
 
-    /** Nobody has written to it, nor changed its mode. */
+    /** Whether the file is unchanged: neither written to nor given another mode. */
     private static boolean isThe(JobFile.RegularFile file, Files.Stat now) {
         return file.changedNs() != 0 && now.device() == file.device() && now.inode() == file.inode()
                 && now.size() == file.size() && now.modified() == file.modifiedNs()

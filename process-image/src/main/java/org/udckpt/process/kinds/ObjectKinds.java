@@ -55,7 +55,7 @@ public enum ObjectKinds {
     SHARED_MEMORY(new SharedMemoryKind()),
     /** Pipes and FIFOs. */
     PIPE(new PipeKind()),
-    /** Their ends. */
+    /** Ends of pipes. */
     PIPE_END(new PipeEndKind()),
     /** eventfd(2). */
     EVENT_FD(new EventFdKind()),

@@ -44,7 +44,7 @@ public sealed interface PacketSocket {
             byte[] senders, int[] options,
             long receiveTimeoutUs, long sendTimeoutUs, int sendBuffer, int receiveBuffer,
             String device) implements PacketSocket {
-        /** Of one address. */
+        /** Bytes of one address. */
         public static int addressBytes(int domain) {
             return domain == 2 ? 16 : 28;
         }

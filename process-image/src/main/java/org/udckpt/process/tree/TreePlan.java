@@ -224,7 +224,7 @@ public final class TreePlan {
                 .formatted(stuck.session, stuck.member.parent()));
     }
 
-    /** It lasts until all processes have joined their groups. */
+    /** Makes a helper process, which lasts until all processes have joined their groups. */
     void helper(int maker, int pid) {
         Fork fork = new Fork(maker, pid, true);
         makers.put(pid, maker);

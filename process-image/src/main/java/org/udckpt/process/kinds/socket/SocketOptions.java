@@ -56,7 +56,7 @@ public final class SocketOptions implements AutoCloseable {
         return changed(socket, carried, models.computeIfAbsent(domain, unused -> values(model, carried)));
     }
 
-    /** Of a socket, in the order of a list of options; empty: it has no such option. */
+    /** A socket's options, in the order of a list of options; empty: the socket has no such option. */
     public record Values(OptionalInt[] numbers) {}
 
     /** The values that a socket has. */

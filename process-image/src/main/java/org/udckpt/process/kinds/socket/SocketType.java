@@ -38,7 +38,7 @@ public record SocketType(int domain, int type, int protocol) {
         return (domain == AF_INET || domain == AF_INET6) && type == wantedType && protocol == wantedProtocol;
     }
 
-    /** Of a socket that no kind takes. */
+    /** The refusal of a socket that no kind takes. */
     public RuntimeException refusal(OpenDescriptor open) {
         return open.refuse(this
                 + " cannot be checkpointed; only verbs, unix sockets, TCP and UDP can: turn this "

@@ -58,7 +58,7 @@ final class TcpCapture implements SocketCapture {
         return type.internet(SOCK_STREAM, IPPROTO_TCP);
     }
 
-    /** It is looked at when all are known. */
+    /** Only notes the socket; it is examined when all are known. */
     @Override
     public long read(OpenDescriptor open, int socket, SocketType type) {
         long id = objects.newId();
