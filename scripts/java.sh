@@ -9,7 +9,8 @@ needed_flags() {
     local pom
     IFS= read -r -d '' pom <"$root/pom.xml" || true # at the end of the file
     pom=${pom#*<udckpt.jvm>}
-    printf '%s\n' "${pom%%</udckpt.jvm>*}"
+    # shellcheck disable=SC2086 # words, on a line
+    echo ${pom%%</udckpt.jvm>*}
 }
 
 # Serial collector: the heap is small (page contents stay off it) and the job wants the cores; it

@@ -30,10 +30,12 @@ kernel_hook='chroot "$1" sh -ec "
 
 make_root() {
     debian_sources >"$work/sources.list"
-    [ -s "$work/sources.list" ] || die 69 "no Debian package source in /etc/apt/sources.list or sources.list.d/debian.sources"
+    [ -s "$work/sources.list" ] ||
+        die 69 "no Debian package source in /etc/apt/sources.list or sources.list.d/debian.sources"
     mmdebstrap --quiet --variant=minbase --include="$(echo $lab_packages | tr ' ' ,)" \
         --aptopt='Apt::Install-Recommends "false"' --dpkgopt='path-exclude=/usr/share/doc/*' \
-        --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' --customize-hook="$kernel_hook" \
+        --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
+        --customize-hook="$kernel_hook" \
         bookworm "$work/root.tar" - <"$work/sources.list" >"$work/mmdebstrap.log" 2>&1 ||
         { tail -5 "$work/mmdebstrap.log" >&2; die 69 "mmdebstrap failed; all of it is in $work/mmdebstrap.log"; }
     rm -rf "$work/root"
@@ -48,7 +50,8 @@ make_root() {
 share_libraries() {
     local file
     (cd "$work/root" && find usr/lib/x86_64-linux-gnu -maxdepth 2 -type f -name '*.so*') | while read -r file; do
-        if [ -f "/$file" ] && { ! cmp -s "/$file" "$work/root/$file" || [ "/$file" -nt "$work/root/$file" ] || [ "/$file" -ot "$work/root/$file" ]; }; then
+        if [ -f "/$file" ] && { ! cmp -s "/$file" "$work/root/$file" ||
+            [ "/$file" -nt "$work/root/$file" ] || [ "/$file" -ot "$work/root/$file" ]; }; then
             cp -p "/$file" "$work/root/$file"
         fi
     done
@@ -83,7 +86,8 @@ make_initrd() {
 
 make_disk() {
     mkdir -p "$work/root$java_home" # at its own path: an archive of loaded classes knows it
-    tar -C "$java_home" --exclude=./lib/src.zip --exclude=./jmods --exclude=./man -cf - . | tar -C "$work/root$java_home" -xf -
+    tar -C "$java_home" --exclude=./lib/src.zip --exclude=./jmods --exclude=./man -cf - . |
+        tar -C "$work/root$java_home" -xf -
     cp "$lab/guest/init" "$work/root/init"
     rm -f "$work/disk.ext4"
     truncate -s 3G "$work/disk.ext4"

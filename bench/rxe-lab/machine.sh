@@ -11,11 +11,13 @@ boot() {
     printf 'root=%q\nJAVA_HOME=%q\nsolve=%q\nbrake=%q\n' "$root" "$java_home" "${solve-}" "$brake" >"$share/environment"
     : >"$share/output"
     rm -f "$share/status"
-    nice -n 1 timeout -k 5 "$limit" qemu-system-x86_64 -nodefaults -no-user-config -accel tcg,thread=multi -cpu max,-smap -smp "$(($(nproc) > 1 ? 2 : 1))" -m 3072 \
+    nice -n 1 timeout -k 5 "$limit" qemu-system-x86_64 -nodefaults -no-user-config \
+        -accel tcg,thread=multi -cpu max,-smap -smp "$(($(nproc) > 1 ? 2 : 1))" -m 3072 \
         -kernel "$work/vmlinux" -initrd "$work/initrd.gz" \
         -append "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on" \
         -drive "file=$work/disk.ext4,if=none,id=disk,format=raw,snapshot=on" -device virtio-blk-pci,drive=disk \
-        -fsdev "local,path=$root,security_model=none,readonly=on,id=project" -device virtio-9p-pci,fsdev=project,mount_tag=project \
+        -fsdev "local,path=$root,security_model=none,readonly=on,id=project" \
+        -device virtio-9p-pci,fsdev=project,mount_tag=project \
         -fsdev "local,path=$share,security_model=none,id=lab" -device virtio-9p-pci,fsdev=lab,mount_tag=lab \
         -device virtio-rng-pci -display none -serial "file:$run/console" -no-reboot </dev/null &
     qemu=$!

@@ -17,7 +17,8 @@ outside() {
     step "it ends well" ended_well outside
     right_answer ud outside
     printf '%s\n' 'info threads' bt detach >"$here/look.gdb"
-    the_job debugged "$root/udckpt" restart "$share/image" --name "$name-debug" --debug 0 --debug-script "$here/look.gdb"
+    the_job debugged "$root/udckpt" restart "$share/image" --name "$name-debug" \
+        --debug 0 --debug-script "$here/look.gdb"
     step "restart --debug of it ends well" ended_well debugged
     step "gdb had the rank before its first instruction" grep '^#[0-9].* main' "$here/debugged.err"
     right_answer ud debugged

@@ -1,5 +1,7 @@
-# Fuzz targets: native/src/test/fuzz/NAME.c, each with a function LLVMFuzzerTestOneInput that hands an input to a parser of ours (docs/contributing/testing.md, "Fuzzing").
-# With -DUDCKPT_FUZZ=ON and clang libFuzzer drives them; in the build for AddressSanitizer fuzz_replay.c gives them the inputs that are kept.
+# Fuzz targets: native/src/test/fuzz/NAME.c, each with a function LLVMFuzzerTestOneInput that hands an input to a parser
+# of ours (docs/contributing/testing.md, "Fuzzing").
+# With -DUDCKPT_FUZZ=ON and clang libFuzzer drives them; in the build for AddressSanitizer fuzz_replay.c gives them the
+# inputs that are kept.
 set(FUZZ ${ROOT}/native/src/test/fuzz)
 file(GLOB FUZZ_TARGETS CONFIGURE_DEPENDS ${FUZZ}/*.c)
 list(REMOVE_ITEM FUZZ_TARGETS ${FUZZ}/fuzz_replay.c)

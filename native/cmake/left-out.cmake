@@ -1,4 +1,5 @@
-# What is not built since something of the machine's is missing: the build begins again when one of these is there (scripts/build.sh). Absolute paths, or commands.
+# What is not built since something of the machine's is missing: the build begins again when one of these is there
+# (scripts/build.sh). Absolute paths, or commands.
 set_property(GLOBAL PROPERTY LEFT_OUT "")
 function(left_out)
   set_property(GLOBAL APPEND PROPERTY LEFT_OUT ${ARGV})

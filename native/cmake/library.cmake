@@ -21,8 +21,8 @@ endif()
 add_library(udckpt SHARED ${LIBRARY_SOURCES})
 add_dependencies(udckpt layout)
 target_compile_options(udckpt PRIVATE $<$<COMPILE_LANGUAGE:C>:-O2 -fno-semantic-interposition>)
-# In the paths of data each instruction counts: no pairs of members gathered in vector registers, and memory is compared with 0
-# where it is (what GCC 12 makes of that otherwise is a load and a test).
+# In the paths of data each instruction counts: no pairs of members gathered in vector registers, and memory is compared
+# with 0 where it is (what GCC 12 makes of that otherwise is a load and a test).
 set_source_files_properties(
   ${ROOT}/ud-virt/src/main/c/data-path/generic_send.c
   ${ROOT}/ud-virt/src/main/c/data-path/generic_receive.c
@@ -47,24 +47,29 @@ link_with_oldest_libc(udckpt)
 # linked with the real libibverbs, whose functions the preloaded library takes over.
 set(FABRIC_TEST ${ROOT}/native/src/test/c/soft-fabric)
 set(INTERPOSER_TEST ${ROOT}/native/src/test/c/interposer)
-set(FABRIC_PROGRAMS send receive state events threads rules extended multicast faults rc rc_errors rc_threads uc xrc windows order ports trouble refused)
+set(FABRIC_PROGRAMS send receive state events threads rules extended multicast faults rc rc_errors rc_threads
+  uc xrc windows order ports trouble refused)
 if(NOT UDCKPT_SANITIZE) # it asks for an old version of a symbol, which only a preloaded library satisfies
   list(APPEND FABRIC_PROGRAMS address)
 endif()
 foreach(program ${FABRIC_PROGRAMS})
-  add_executable(fabric_${program} ${FABRIC_TEST}/fabric_${program}.c ${FABRIC_TEST}/fabric.c ${FABRIC_TEST}/fabric_connect.c ${FABRIC_TEST}/fabric_at.c)
+  add_executable(fabric_${program} ${FABRIC_TEST}/fabric_${program}.c ${FABRIC_TEST}/fabric.c
+    ${FABRIC_TEST}/fabric_connect.c ${FABRIC_TEST}/fabric_at.c)
   link_verbs(fabric_${program})
   set_target_properties(fabric_${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 endforeach()
 target_sources(fabric_xrc PRIVATE ${FABRIC_TEST}/fabric_xrc_ends.c)
 file(GLOB SOFT_SOURCES CONFIGURE_DEPENDS ${ROOT}/native/src/main/c/soft-fabric/soft_*.c)
-add_executable(fabric_forget ${FABRIC_TEST}/fabric_forget.c ${FABRIC_TEST}/fabric.c ${SOFT_SOURCES} ${ROOT}/native/src/main/c/common/environment.c)
+add_executable(fabric_forget ${FABRIC_TEST}/fabric_forget.c ${FABRIC_TEST}/fabric.c ${SOFT_SOURCES}
+  ${ROOT}/native/src/main/c/common/environment.c)
 target_link_libraries(fabric_forget PRIVATE ibverbs pthread crypto)
 set_target_properties(fabric_forget PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
-add_executable(fabric_tags ${FABRIC_TEST}/fabric_tags.c ${FABRIC_TEST}/fabric.c ${ROOT}/native/src/main/c/soft-fabric/soft_mac.c ${ROOT}/native/src/main/c/soft-fabric/soft_ghash.c)
+add_executable(fabric_tags ${FABRIC_TEST}/fabric_tags.c ${FABRIC_TEST}/fabric.c
+  ${ROOT}/native/src/main/c/soft-fabric/soft_mac.c ${ROOT}/native/src/main/c/soft-fabric/soft_ghash.c)
 link_verbs(fabric_tags)
-add_executable(fabric_mutations ${FABRIC_TEST}/fabric_mutations.c ${FABRIC_TEST}/fabric.c ${FABRIC_TEST}/fabric_connect.c)
+add_executable(fabric_mutations ${FABRIC_TEST}/fabric_mutations.c ${FABRIC_TEST}/fabric.c
+  ${FABRIC_TEST}/fabric_connect.c)
 link_verbs(fabric_mutations)
 target_link_libraries(fabric_tags PRIVATE crypto)
 set_target_properties(fabric_tags fabric_mutations PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
@@ -72,12 +77,14 @@ set_target_properties(fabric_tags fabric_mutations PROPERTIES RUNTIME_OUTPUT_DIR
 find_program(MPICC NAMES mpicc.mpich mpicc)
 if(MPICC AND NOT UDCKPT_SANITIZE)
   add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/tests/fabric_mpi
-    COMMAND ${MPICC} -O2 -Wall -Wextra -Wno-unused-parameter -o ${CMAKE_BINARY_DIR}/tests/fabric_mpi ${FABRIC_TEST}/fabric_mpi.c
+    COMMAND ${MPICC} -O2 -Wall -Wextra -Wno-unused-parameter -o ${CMAKE_BINARY_DIR}/tests/fabric_mpi
+      ${FABRIC_TEST}/fabric_mpi.c
     DEPENDS ${FABRIC_TEST}/fabric_mpi.c VERBATIM)
   add_custom_target(fabric_mpi ALL DEPENDS ${CMAKE_BINARY_DIR}/tests/fabric_mpi)
 endif()
 
-add_executable(snapshot_tags ${ROOT}/native/src/test/c/snapshot_tags.c ${ROOT}/process-image/src/main/c/snapshot_tag.c ${ROOT}/process-image/src/main/c/snapshot_ghash.c)
+add_executable(snapshot_tags ${ROOT}/native/src/test/c/snapshot_tags.c
+  ${ROOT}/process-image/src/main/c/snapshot_tag.c ${ROOT}/process-image/src/main/c/snapshot_ghash.c)
 add_dependencies(snapshot_tags layout)
 target_compile_options(snapshot_tags PRIVATE -O2)
 target_include_directories(snapshot_tags PRIVATE ${ROOT}/process-image/src/main/c)
@@ -92,7 +99,8 @@ if(NOT UDCKPT_SANITIZE) # it counts allocations by a malloc of its own
   set_target_properties(libc_calls PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 endif()
 
-add_executable(soft_mac_test ${FABRIC_TEST}/soft_mac_test.c ${ROOT}/native/src/main/c/soft-fabric/soft_mac.c ${ROOT}/native/src/main/c/soft-fabric/soft_ghash.c)
+add_executable(soft_mac_test ${FABRIC_TEST}/soft_mac_test.c
+  ${ROOT}/native/src/main/c/soft-fabric/soft_mac.c ${ROOT}/native/src/main/c/soft-fabric/soft_ghash.c)
 target_compile_options(soft_mac_test PRIVATE -O2)
 target_link_libraries(soft_mac_test PRIVATE crypto)
 set_target_properties(soft_mac_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
@@ -108,6 +116,7 @@ if(NOT UDCKPT_SANITIZE) # RTLD_DEEPBIND and sanitizers exclude each other
   set_target_properties(found_newer PROPERTIES NO_SONAME ON LINK_OPTIONS -Wl,-soname,libibverbs.so.1)
   add_executable(found_client ${INTERPOSER_TEST}/found_client.c ${INTERPOSER_TEST}/found_exchange.c)
   target_link_libraries(found_client PRIVATE dl)
-  set_target_properties(found_plugin found_plugin_now found_newer found_client PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
+  set_target_properties(found_plugin found_plugin_now found_newer found_client PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
     BUILD_RPATH ${CMAKE_BINARY_DIR}/tests)
 endif()

@@ -1,5 +1,6 @@
-# udckpt-pmix: the launcher of Open MPI ranks of jobs on several hosts (docs/user/several-hosts.md, Open MPI). It is looked for at run time: where libpmix's
-# headers are missing (Debian: libpmix-dev, which keeps them out of the default path), all else is built without it.
+# udckpt-pmix: the launcher of Open MPI ranks of jobs on several hosts (docs/user/several-hosts.md, Open MPI). It is
+# looked for at run time: where libpmix's headers are missing (Debian: libpmix-dev, which keeps them out of the default
+# path), all else is built without it.
 find_path(PMIX_INCLUDE pmix_server.h HINTS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include)
 find_library(PMIX_LIBRARY pmix)
 if(PMIX_INCLUDE AND PMIX_LIBRARY)

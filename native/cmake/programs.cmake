@@ -4,7 +4,8 @@ file(GLOB FEATURES CONFIGURE_DEPENDS ${ROOT}/process-image/src/test/c/*.c)
 foreach(source ${FEATURES})
   get_filename_component(name ${source} NAME_WE)
   add_executable(feature_${name} ${source})
-  set_target_properties(feature_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/features)
+  set_target_properties(feature_${name} PROPERTIES OUTPUT_NAME ${name}
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/features)
   target_compile_options(feature_${name} PRIVATE -O2 -pthread)
   target_link_libraries(feature_${name} PRIVATE Threads::Threads rt m)
 endforeach()
@@ -28,7 +29,8 @@ if(MPICC)
   set(plugin ${CMAKE_BINARY_DIR}/programs/ud_message_rate.so)
   add_custom_command(OUTPUT ${plugin}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/programs
-    COMMAND ${CMAKE_C_COMPILER} -O2 -g -Wall -Wextra -fPIC -shared -o ${plugin} ${ROOT}/bench/src/main/c/ud_message_rate.c -libverbs
+    COMMAND ${CMAKE_C_COMPILER} -O2 -g -Wall -Wextra -fPIC -shared -o ${plugin}
+      ${ROOT}/bench/src/main/c/ud_message_rate.c -libverbs
     DEPENDS ${ROOT}/bench/src/main/c/ud_message_rate.c VERBATIM)
   list(APPEND MPI_OUTPUTS ${plugin})
   add_custom_target(mpi_programs ALL DEPENDS ${MPI_OUTPUTS})
@@ -37,7 +39,8 @@ if(MPICC)
   find_program(OPENMPI_CC NAMES mpicc.openmpi)
   if(OPENMPI_CC)
     set(OPENMPI_OUTPUTS)
-    foreach(source ${ROOT}/bench/src/main/c/stencil_cg.c ${ROOT}/bench/src/main/c/mpi_stress.c ${ROOT}/system-test/src/test/c/overrun.c ${ROOT}/system-test/src/test/c/endings.c)
+    foreach(source ${ROOT}/bench/src/main/c/stencil_cg.c ${ROOT}/bench/src/main/c/mpi_stress.c
+        ${ROOT}/system-test/src/test/c/overrun.c ${ROOT}/system-test/src/test/c/endings.c)
       get_filename_component(name ${source} NAME_WE)
       set(output ${CMAKE_BINARY_DIR}/programs/openmpi/${name})
       add_custom_command(OUTPUT ${output}
@@ -65,14 +68,17 @@ if(MPICC)
     left_out(oshcc)
   endif()
 
-  # OpenCoarrays over each MPI. Its own wrappers (caf.mpich, caf.openmpi) name the library before the program that needs it, and take
-  # the libmpi.so of Debian's alternatives, which is the other MPI's: so the MPI's compiler wrapper, and its library by its place.
+  # OpenCoarrays over each MPI. Its own wrappers (caf.mpich, caf.openmpi) name the library before the program that needs
+  # it, and take the libmpi.so of Debian's alternatives, which is the other MPI's: so the MPI's compiler wrapper, and
+  # its library by its place.
   set(source ${ROOT}/bench/src/main/fortran/coarray_ring.f90)
   foreach(mpi mpich openmpi)
     find_program(FORTRAN_${mpi} NAMES mpifort.${mpi})
     find_library(CAF_${mpi} NAMES caf_${mpi})
-    if(FORTRAN_${mpi} AND CAF_${mpi}) # the wrapper may have no compiler to call (Spack's takes itself away from who did not ask for Fortran)
-      execute_process(COMMAND ${FORTRAN_${mpi}} -fsyntax-only -fcoarray=lib ${source} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+    # The wrapper may have no compiler to call (Spack's takes itself away from who did not ask for Fortran).
+    if(FORTRAN_${mpi} AND CAF_${mpi})
+      execute_process(COMMAND ${FORTRAN_${mpi}} -fsyntax-only -fcoarray=lib ${source}
+        WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
         RESULT_VARIABLE no_fortran OUTPUT_QUIET ERROR_QUIET)
     endif()
     if(FORTRAN_${mpi} AND CAF_${mpi} AND NOT no_fortran)

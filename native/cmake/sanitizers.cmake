@@ -1,6 +1,6 @@
 # -DUDCKPT_SANITIZE=thread, or address,undefined: the library and its test programs, checked while they run
-# (docs/contributing/testing.md). A sanitizer's runtime has to come before everything else, which LD_PRELOAD cannot give it, so
-# that the test programs are linked with the library instead of being given it at run time.
+# (docs/contributing/testing.md). A sanitizer's runtime has to come before everything else, which LD_PRELOAD cannot
+# give it, so that the test programs are linked with the library instead of being given it at run time.
 set(UDCKPT_SANITIZE "" CACHE STRING "sanitizers for the library and its test programs")
 if(UDCKPT_SANITIZE)
   add_compile_options(-fsanitize=${UDCKPT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

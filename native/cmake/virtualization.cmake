@@ -21,7 +21,8 @@ add_executable(interrupted_calls ${ROOT}/rc-virt/src/test/c/interrupted_calls.c)
 target_link_libraries(interrupted_calls PRIVATE rdmacm ibverbs pthread)
 add_executable(polls_once ${ROOT}/ud-virt/src/test/c/polls_once.c)
 target_link_libraries(polls_once PRIVATE ibverbs)
-set_target_properties(polls_once cm_rounds cm_exits cm_replaced cm_parameters interrupted_calls PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
+set_target_properties(polls_once cm_rounds cm_exits cm_replaced cm_parameters interrupted_calls PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
 
 # One end of a reliable connection, told what to do; see rc-virt/src/test.
 add_executable(rc_client ${ROOT}/rc-virt/src/test/c/rc_client.c ${FABRIC_TEST}/fabric.c ${FABRIC_TEST}/fabric_connect.c)
@@ -37,10 +38,12 @@ set_target_properties(ports_client PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_B
 file(GLOB WALK CONFIGURE_DEPENDS ${ROOT}/ud-virt/src/test/c/verbs_walk*.c)
 add_executable(verbs_walk ${WALK})
 target_link_libraries(verbs_walk PRIVATE ibverbs)
-set_target_properties(table_lookup table_cost ud_client verbs_walk PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
+set_target_properties(table_lookup table_cost ud_client verbs_walk PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
 
 add_executable(grh_forms ${ROOT}/ud-virt/src/test/c/grh_forms.c ${ROOT}/ud-virt/src/main/c/address/virtual_grh.c)
 add_dependencies(grh_forms layout)
-add_executable(ah_from_wc ${ROOT}/ud-virt/src/test/c/ah_from_wc.c ${ROOT}/ud-virt/src/main/c/address/virtual_grh.c ${ROOT}/native/src/main/c/interposer/interposer_address.c)
+add_executable(ah_from_wc ${ROOT}/ud-virt/src/test/c/ah_from_wc.c ${ROOT}/ud-virt/src/main/c/address/virtual_grh.c
+  ${ROOT}/native/src/main/c/interposer/interposer_address.c)
 add_dependencies(ah_from_wc layout)
 set_target_properties(grh_forms ah_from_wc PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)

@@ -24,9 +24,11 @@ client_pair() {
 }
 
 mpi_clients() {
-    step "MPICH, ud_verbs, both ranks on one device" env UCX_TLS=ud_verbs,self UCX_NET_DEVICES=rxe1:1 UCX_UD_VERBS_ETH_DGID_CHECK=n \
+    step "MPICH, ud_verbs, both ranks on one device" \
+        env UCX_TLS=ud_verbs,self UCX_NET_DEVICES=rxe1:1 UCX_UD_VERBS_ETH_DGID_CHECK=n \
         mpiexec -n 2 "$programs/stencil_cg" --grid 8 --iterations 10 --solves 2
-    step "MPICH, rc_v" env UCX_TLS=rc_v,self UCX_NET_DEVICES=rxe1:1 UCX_UD_VERBS_ETH_DGID_CHECK=n mpiexec -n 2 "$programs/stencil_cg" --grid 8 --iterations 10 --solves 2
+    step "MPICH, rc_v" env UCX_TLS=rc_v,self UCX_NET_DEVICES=rxe1:1 UCX_UD_VERBS_ETH_DGID_CHECK=n \
+        mpiexec -n 2 "$programs/stencil_cg" --grid 8 --iterations 10 --solves 2
 }
 
 plain_clients() {
@@ -46,7 +48,8 @@ virtual_clients() {
     step "ib_write_bw, virtualized" client_pair ib_write_bw -x 1 -n 200 -s 4096
     step "ib_read_lat, virtualized" client_pair ib_read_lat -x 1 -n 50 -s 1024
     step "ib_atomic_lat, virtualized" client_pair ib_atomic_lat -x 1 -n 50
-    UDCKPT_VIRTUALIZE=0 step "ibv_rc_pingpong, the bare device under the library" client_pair ibv_rc_pingpong -g 1 -n 50 -e
+    UDCKPT_VIRTUALIZE=0 step "ibv_rc_pingpong, the bare device under the library" \
+        client_pair ibv_rc_pingpong -g 1 -n 50 -e
 }
 
 # Clients that are not linked with libibverbs and find it in ways of their own
@@ -55,7 +58,8 @@ found_clients() {
     local way
     : >/tmp/finish
     for way in dlsym dlvsym deepbind plugin plugin-deepbind default next dlmopen; do
-        step "a client that finds libibverbs itself: $way" on 1 timeout 90 "$root/native/target/cmake/tests/found_client" "$way" /tmp/finish
+        step "a client that finds libibverbs itself: $way" \
+            on 1 timeout 90 "$root/native/target/cmake/tests/found_client" "$way" /tmp/finish
     done
 }
 
@@ -78,7 +82,8 @@ past_the_library() {
         sleep 600'
     step "a program opens a device by a system call" computes raw
     step "its checkpoint is refused by name" refused raw "/dev/infiniband/uverbs0 was opened behind the library"
-    step "the open by the C library was refused" grep -q "open of /dev/infiniband/uverbs0 is not supported" "$here/raw.err"
+    step "the open by the C library was refused" \
+        grep -q "open of /dev/infiniband/uverbs0 is not supported" "$here/raw.err"
     kill "$job"
     wait "$job" || true
 }

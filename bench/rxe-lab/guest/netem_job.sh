@@ -33,7 +33,8 @@ cut_for_a_while() {
 netem_job() {
     local name=$1 verb=$2
     shift 2
-    the_job "$name" ip netns exec h1 env UDCKPT_SOFT_NET=10.9 udckpt "$verb" --starter 'ip netns exec {host}' --lead-address 10.2.0.1 --start-timeout 400s --lease 60s "$@"
+    the_job "$name" ip netns exec h1 env UDCKPT_SOFT_NET=10.9 udckpt "$verb" \
+        --starter 'ip netns exec {host}' --lead-address 10.2.0.1 --start-timeout 400s --lease 60s "$@"
 }
 
 solves() { grep -c '^solve' "$here/$1.out"; }
@@ -51,7 +52,8 @@ goes_on() {
 job_by_netem() {
     local program=("$programs/stencil_cg" --grid 8 --iterations 10 --solves 60)
     two_hosts
-    udckpt run -n 2 --name alone --device soft --dir /tmp/unused -- "${program[@]}" >"$here/alone.out" 2>"$here/alone.err"
+    udckpt run -n 2 --name alone --device soft --dir /tmp/unused -- "${program[@]}" \
+        >"$here/alone.out" 2>"$here/alone.err"
     grep '^solve\|^checksum' "$here/alone.out" >"$share/answer"
     step "the answer of an undisturbed run" test -s "$share/answer"
     bad_network

@@ -7,7 +7,8 @@ export JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:UseAVX=0"
 sysctl -qw kernel.sched_autogroup_enabled=0
 mkdir -p "$root"
 mount -t tmpfs -o size=256m project "$root"
-(cd /project && tar --format=posix -cf - udckpt pom.xml scripts cli/target/*.jar cli/target/lib bench/target/classes bench/rxe-lab \
-    target/classes.aot native/target/cmake/libudckpt.so native/target/cmake/libudckpt-agent.so native/target/cmake/udckpt-shepherd native/target/cmake/programs \
+(cd /project && tar --format=posix -cf - udckpt pom.xml scripts cli/target/*.jar cli/target/lib \
+    bench/target/classes bench/rxe-lab target/classes.aot native/target/cmake/libudckpt.so \
+    native/target/cmake/libudckpt-agent.so native/target/cmake/udckpt-shepherd native/target/cmake/programs \
     native/target/cmake/tests/found_client native/target/cmake/tests/libfound_plugin.so) | tar -C "$root" -xf -
 PATH=$root:$PATH

@@ -33,7 +33,8 @@ others() {
 # it.
 killed_after_checkpoint() {
     : >"$brake"
-    the_job "$1" udckpt run -n 2 --name "$1" --dir "$2" --hosts "$3" --device "$4" -- "$programs/stencil_cg" $solve --brake "$brake"
+    the_job "$1" udckpt run -n 2 --name "$1" --dir "$2" --hosts "$3" --device "$4" -- \
+        "$programs/stencil_cg" $solve --brake "$brake"
     step "an MPI job over $4, $UCX_TLS" computes "$1"
     endpoints "$1" >"/tmp/endpoints.$1"
     step "checkpoint and kill" udckpt checkpoint "$1" --then kill
@@ -98,7 +99,8 @@ over_hosts() {
     export UCX_TLS=$1,self
     devices 1 2 "a$2x" "$2"
     : >"$brake"
-    hosts_job "$name" run --name "$name" --dir "$image" --hosts a:1,b:1 --device rxe1,rxe2 -- "$programs/stencil_cg" $solve --brake "$brake"
+    hosts_job "$name" run --name "$name" --dir "$image" --hosts a:1,b:1 --device rxe1,rxe2 -- \
+        "$programs/stencil_cg" $solve --brake "$brake"
     step "two hosts with an agent each, over rxe1 and rxe2, $UCX_TLS" computes "$name"
     endpoints_of_hosts "$name" >"/tmp/endpoints.$name"
     step "checkpoint and kill" udckpt checkpoint "$name" --then kill

@@ -1,5 +1,6 @@
-! A Fortran coarray program for tests of process trees: rounds of puts, gets, atomics, image control and collectives. Each
-! round every element depends on what all images have put so far; integers only, so that the lines are the same in every run.
+! A Fortran coarray program for tests of process trees: rounds of puts, gets, atomics, image control and collectives.
+! Each round every element depends on what all images have put so far; integers only, so that the lines are the same in
+! every run.
 !
 !   cafrun -n N coarray_ring ROUNDS [BRAKE]      slower as long as the file BRAKE is there
 program coarray_ring

@@ -78,7 +78,8 @@ udckpt_parasite:
     hlt
 
     .org udckpt_parasite + 256, 0xcc
-.Lrest:                         /* a blocking write or receive that the stop cut short: r12 call, r13 bytes done, rest in rdi.. */
+.Lrest:                         /* a blocking write or receive that the stop cut short: r12 call, r13 bytes done,
+                                   rest in rdi.. */
     movl %r12d, %eax
     syscall
     testq %rax, %rax

@@ -1,5 +1,5 @@
-# A guest for an emulated PC: a boot sector that counts. It says "started" on the serial line, adds up 3000 rounds of a generator of numbers, waits for
-# a byte on that line, prints the sum and turns the machine off.
+# A guest for an emulated PC: a boot sector that counts. It says "started" on the serial line, adds up 3000 rounds of a
+# generator of numbers, waits for a byte on that line, prints the sum and turns the machine off.
 .code16
 .globl _start
 _start:

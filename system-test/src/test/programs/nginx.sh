@@ -16,7 +16,8 @@ error_log $3/error.log;
 events { worker_connections 64; }
 http {
     access_log $3/access.log;
-    client_body_temp_path $3/body; proxy_temp_path $3/proxy; fastcgi_temp_path $3/fastcgi; uwsgi_temp_path $3/uwsgi; scgi_temp_path $3/scgi;
+    client_body_temp_path $3/body; proxy_temp_path $3/proxy; fastcgi_temp_path $3/fastcgi;
+    uwsgi_temp_path $3/uwsgi; scgi_temp_path $3/scgi;
     keepalive_requests 1000000;
     server { listen 127.0.0.1:$4; root $3/page; }
 }
@@ -27,7 +28,8 @@ until [ -s "$3/pid" ]; do sleep 0.1; done
 python3 "$1" http "$4" "$2"
 code=$?
 for worker in $(cat "/proc/$server/task/$server/children"); do
-    [ "$(stat -c %U "/proc/$worker")" = www-data ] && [ "$(awk '/^CapEff:/ { print $2 }' "/proc/$worker/status")" = 0000000000000000 ] || code=1
+    [ "$(stat -c %U "/proc/$worker")" = www-data ] &&
+        [ "$(awk '/^CapEff:/ { print $2 }' "/proc/$worker/status")" = 0000000000000000 ] || code=1
 done
 kill -QUIT $server
 wait

@@ -1,6 +1,7 @@
-// In the manner of a detector simulation: worker threads take events from a queue, each with a generator and scratch memory of its own
-// (thread_local), follow particles through layers until an exception ends their track, and put what they deposited into one histogram. Sums are of
-// whole numbers, so the result does not depend on who did which event. argv[1]: the file that ends it.
+// In the manner of a detector simulation: worker threads take events from a queue, each with a generator and scratch
+// memory of its own (thread_local), follow particles through layers until an exception ends their track, and put what
+// they deposited into one histogram. Sums are of whole numbers, so the result does not depend on who did which event.
+// argv[1]: the file that ends it.
 #include <atomic>
 #include <chrono>
 #include <cinttypes>
@@ -145,7 +146,8 @@ std::uint64_t run(const std::vector<std::unique_ptr<Material>> &layers) {
 
 int main(int, char **argv) {
   std::vector<std::unique_ptr<Material>> layers;
-  for (int i = 0; i < LAYERS; i++) layers.push_back(i % 2 ? std::unique_ptr<Material>(new Scintillator) : std::unique_ptr<Material>(new Lead));
+  for (int i = 0; i < LAYERS; i++)
+    layers.push_back(i % 2 ? std::unique_ptr<Material>(new Scintillator) : std::unique_ptr<Material>(new Lead));
   std::puts("started");
   std::fflush(stdout);
   auto watch = std::async(std::launch::async, [&] { // beside the workers, by a timed wait

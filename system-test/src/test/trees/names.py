@@ -1,4 +1,5 @@
-"""Has a name of each kind in the directory of its second argument, and looks whether they lead to it until the file of the first one is there."""
+"""Has a name of each kind in the directory of its second argument, and looks whether they lead to it until the file of
+the first one is there."""
 import mmap, os, socket, stat, sys, time
 
 finish, directory = sys.argv[1:3]

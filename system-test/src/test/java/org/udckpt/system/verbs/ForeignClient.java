@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * A line of bench/clients.table, whose head says what the fields are.
+ * A row of bench/clients.table, whose head says what the fields are.
  *
  * @param limit "-", "refused: WORDS" or "no checkpoint: WORDS"
  * @param length what {n} stands for at first; "-" where there is none
@@ -19,14 +19,14 @@ record ForeignClient(String id, String limit, String length, String server, Stri
     /** Clients that the table marks with a plus sign. */
     static List<ForeignClient> quick() throws IOException {
         Path table = Path.of(System.getProperty("udckpt.root"), "bench/clients.table");
-        return Files.readAllLines(table).stream().filter(line -> line.startsWith("+")).map(ForeignClient::parse)
-                .toList();
+        return Files.readString(table).replaceAll("\n +", " ").lines().filter(row -> row.startsWith("+"))
+                .map(ForeignClient::parse).toList();
     }
 
-    private static ForeignClient parse(String line) {
-        String[] fields = line.substring(1).split(Pattern.quote(" | "), -1);
+    private static ForeignClient parse(String row) {
+        String[] fields = row.substring(1).split(Pattern.quote(" | "), -1);
         if (fields.length != FIELDS) {
-            throw new IllegalArgumentException("bench/clients.table: not " + FIELDS + " fields: " + line);
+            throw new IllegalArgumentException("bench/clients.table: not " + FIELDS + " fields: " + row);
         }
         return new ForeignClient(fields[0], fields[4], fields[5], fields[6], fields[7], fields[8]);
     }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.CaptureScope;
@@ -24,6 +25,19 @@ final class EpollCapture implements KindCapture {
     private record Seen(OpenDescriptor open, long object) {}
 
     private record Watch(OpenDescriptor epoll, long id) {}
+
+    /** What the kernel tells of an entry: the number that was added, and which of the entries with it this one is. */
+    private record Slot(OpenDescriptor epoll, int fd, int offset) {
+        /** struct kcmp_epoll_slot {efd, tfd, toff} (kcmp(2)). */
+        boolean refersTo(OpenDescriptor target) {
+            MemorySegment slot = Scratch.data();
+            slot.set(JAVA_INT, 0, epoll.fd());
+            slot.set(JAVA_INT, 4, fd);
+            slot.set(JAVA_INT, 8, offset);
+            return Syscall.call(Syscall.KCMP, target.process().pid(), epoll.process().pid(), KCMP_EPOLL_TFD,
+                    target.fd(), slot.address()) == 0;
+        }
+    }
 
     private final ObjectTable table;
     /** By their numbers. */
@@ -56,42 +70,45 @@ final class EpollCapture implements KindCapture {
     @Override
     public void finish() {
         for (Watch watch : epolls) {
+            Map<Integer, Integer> numbers = new HashMap<>();
             for (String line : watch.epoll.info().split("\n")) {
                 if (line.startsWith("tfd:")) {
-                    entry(watch, line.strip().split("[\\s:]+"));
+                    String[] words = line.strip().split("[\\s:]+"); // tfd, number, events, hex, data, hex, ...
+                    int fd = Integer.parseInt(words[1]);
+                    entry(watch, new Slot(watch.epoll, fd, numbers.merge(fd, 1, Integer::sum) - 1),
+                            Integer.parseUnsignedInt(words[3], 16), Long.parseUnsignedLong(words[5], 16));
                 }
             }
         }
     }
 
-    /** Words: tfd, number, events, hex, data, hex, ... */
-    private void entry(Watch watch, String[] words) {
-        int fd = Integer.parseInt(words[1]);
-        int events = Integer.parseUnsignedInt(words[3], 16);
-        long data = Long.parseUnsignedLong(words[5], 16);
-        Seen target = target(watch.epoll, fd);
-        if (target != null) {
-            table.add(new EpollEntry(
-                    table.newId(), watch.id, target.open.process().namespacePid(), fd, events, data, target.object));
+    private void entry(Watch watch, Slot slot, int events, long data) {
+        Seen target = sameNumber(slot);
+        if (target == null && isOwned(slot)) {
+            table.add(new EpollEntry(table.newId(), watch.id, watch.epoll.process().namespacePid(), slot.fd, events,
+                    data, ObjectTable.OWNED));
             return;
         }
-        for (int owned : watch.epoll.process().ownedDescriptors()) {
-            if (owned == fd) {
-                table.add(new EpollEntry(table.newId(), watch.id, watch.epoll.process().namespacePid(), fd, events,
-                        data, ObjectTable.OWNED));
-                return;
-            }
+        target = target == null ? otherNumber(slot) : target;
+        if (target == null) {
+            throw watch.epoll.refuse("this epoll watches number " + slot.fd
+                    + ", which was closed while its file stays open outside of the job; remove it from the epoll first");
         }
-        throw watch.epoll.refuse("this epoll watches number " + fd
-                + ", which was closed while a duplicate stays open; remove it from the epoll first");
+        table.add(new EpollEntry(table.newId(), watch.id, target.open.process().namespacePid(), slot.fd, events, data,
+                target.object));
+    }
+
+    /** Of the library in the process. */
+    private static boolean isOwned(Slot slot) {
+        return IntStream.of(slot.epoll.process().ownedDescriptors()).anyMatch(owned -> owned == slot.fd);
     }
 
     /** Most watch their own process's, which is asked first: each question is a system call. */
-    private Seen target(OpenDescriptor epoll, int fd) {
-        List<Seen> sameNumber = seen.getOrDefault(fd, List.of());
+    private Seen sameNumber(Slot slot) {
+        List<Seen> sameNumber = seen.getOrDefault(slot.fd, List.of());
         for (boolean own : new boolean[]{true, false}) {
             for (Seen one : sameNumber) {
-                if (one.open.process() == epoll.process() == own && watches(one.open, epoll, fd)) {
+                if (one.open.process() == slot.epoll.process() == own && slot.refersTo(one.open)) {
                     return one;
                 }
             }
@@ -99,14 +116,9 @@ final class EpollCapture implements KindCapture {
         return null;
     }
 
-    /** struct kcmp_epoll_slot {efd, tfd, toff} (kcmp(2)). */
-    private static boolean watches(OpenDescriptor target, OpenDescriptor epoll, int fd) {
-        MemorySegment slot = Scratch.data();
-        slot.set(JAVA_INT, 0, epoll.fd());
-        slot.set(JAVA_INT, 4, fd);
-        slot.set(JAVA_INT, 8, 0);
-        return Syscall.call(Syscall.KCMP, target.process().pid(), epoll.process().pid(), KCMP_EPOLL_TFD, target.fd(),
-                slot.address())
-                == 0;
+    /** The number was closed, and the entry lives on with a duplicate of it. */
+    private Seen otherNumber(Slot slot) {
+        return seen.values().stream().flatMap(List::stream).filter(one -> slot.refersTo(one.open)).findFirst()
+                .orElse(null);
     }
 }

@@ -3,6 +3,7 @@ package org.udckpt.process.kinds.epoll;
 import static org.udckpt.linux.LinuxConstants.F_DUPFD_CLOEXEC;
 import static org.udckpt.linux.LinuxConstants.F_SETFL;
 
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
@@ -54,9 +55,13 @@ final class EpollRestore implements KindRestore<Epoll> {
             watch(maker, epoll, entry);
             return;
         }
-        long there = maker.call("keep descriptor " + entry.fd(), Syscall.FCNTL, entry.fd(), F_DUPFD_CLOEXEC, 0);
+        long there = maker.tryCall(Syscall.FCNTL, entry.fd(), F_DUPFD_CLOEXEC, 0);
         maker.call("dup3", Syscall.DUP3, object, entry.fd(), Syscall.O_CLOEXEC);
         watch(maker, epoll, entry);
+        if (there == -LinuxError.EBADF) { // the entry goes on with the duplicate
+            maker.call("close", Syscall.CLOSE, entry.fd());
+            return;
+        }
         maker.call("descriptor " + entry.fd() + " again", Syscall.DUP3, there, entry.fd(), Syscall.O_CLOEXEC);
         maker.call("close", Syscall.CLOSE, there);
     }
