@@ -123,7 +123,7 @@ void children_kill_roots(void) {
   for (int i = 0; i < root_count; i++) signal_root(&roots[i], SIGKILL);
 }
 
-/* Of a restored job: every process of the pid namespace but this one, in whichever group and session (kill(2)). */
+/* In a restored job: kills every process of the pid namespace but this one, of any group and session (kill(2)). */
 void children_kill_all(void) {
   if (namespaces_restored()) kill(-1, SIGKILL);
 }

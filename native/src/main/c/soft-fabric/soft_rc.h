@@ -233,7 +233,7 @@ void soft_rc_engine_pass(void);                          /* returns when it is d
 void soft_rc_hold(struct ibv_context *context, int on);
 int soft_rc_is_settled(struct ibv_qp *qp, unsigned *queued);
 
-/* Of a connection, for its next incarnation (verbs_device.h). */
+/* State of a connection for its next incarnation (verbs_device.h). */
 struct soft_rc_memory {
     uint64_t unfinished; /* the first packet of the oldest request that has not completed */
     uint64_t expected;

@@ -72,7 +72,8 @@ void soft_rc_push(struct soft_rc *rc, struct soft_cq *cq, const struct ibv_wc *w
     stage->waiting[stage->count++].solicited = solicited;
 }
 
-/* Of one that is locked: keeps it so while it has something to tell. Returns whether something came. */
+/* Takes packets of a connection that is locked, and keeps it locked while it has completions to report. Returns whether
+ * something came. */
 static bool take_locked(struct soft_rc *rc, struct soft_rc_stage *stage, int rounds)
 {
     bool again = stage && rc->stage == stage;

@@ -131,7 +131,8 @@ static int append_local(struct soft_rc *rc, const struct ibv_send_wr *wr)
     return 0;
 }
 
-/* Of an XRC initiator, where there is room for all that is said to have none. Returns 0 or ENOMEM. */
+/* Appends a request of an XRC initiator. Its queue claims to have no room, so that all its requests come here. Returns
+ * 0 or ENOMEM. */
 static int append_numbered(struct soft_rc *rc, const struct ibv_send_wr *wr)
 {
     uint32_t length = 0;

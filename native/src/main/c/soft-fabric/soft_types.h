@@ -172,8 +172,8 @@ struct soft_srq {
     uint32_t limit; /* armed low-water mark, 0 = not armed */
     struct soft_qp *members;
     unsigned events_delivered;
-    /* Of an XRC one: soft_xrc.c. */
-    struct ibv_pd *domain; /* NULL of another one */
+    /* Used by XRC shared receive queues: soft_xrc.c. */
+    struct ibv_pd *domain; /* NULL: no XRC queue */
     struct soft_cq *cq;
     uint32_t number;
     struct soft_srq *next;

@@ -32,7 +32,7 @@ struct fused_path {
     struct ibv_mw *(*window_as)(struct ibv_pd *, enum ibv_mw_type type, const struct window_binding *binding);
     /* Oldest first; at most max are written, returns how many there are. SGEs point into the device's queue. */
     uint32_t (*outstanding)(const struct ibv_qp *real, struct ibv_recv_wr *wrs, uint32_t max);
-    /* Of a reliable connection: how completions call its peer, and which sends have not completed (inline data in one
+    /* For a reliable connection: how completions name its peer, and which sends have not completed (inline data in one
      * piece). */
     void (*name_peer)(struct ibv_qp *real, uint32_t qpn, uint16_t lid);
     uint32_t (*outstanding_sends)(const struct ibv_qp *real, struct ibv_send_wr *wrs, uint32_t max);

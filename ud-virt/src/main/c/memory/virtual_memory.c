@@ -94,7 +94,7 @@ static void come_near(const struct v_mr *mr)
     __atomic_store_n(near_key(&mr->mr.lkey), (uint64_t)mr->real_lkey << 32 | mr->mr.lkey, __ATOMIC_RELEASE);
 }
 
-/* Of a restart, with the gate closed: the region has another real key. */
+/* In a restart, with the gate closed: the region has another real key. */
 void virtual_set_real_key(struct v_mr *mr)
 {
     mr->real_lkey = mr->real->lkey;

@@ -135,7 +135,7 @@ final class Results {
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    /** Of a checkpoint, in order. */
+    /** Phases of a checkpoint, in order. */
     Map<String, Long> phases(Row.Checkpoint checkpoint) {
         Map<String, Long> times = new LinkedHashMap<>();
         phases.stream().filter(

@@ -18,7 +18,7 @@ import org.udckpt.address.VerbsAddress;
  */
 record Pattern(int ranks, int perNode, int pairs) {
     private static final int FIRST_QPN = 3000;
-    /** Of unicast LIDs: InfiniBand specification volume 1, 4.1.1. */
+    /** Number of unicast LIDs: InfiniBand specification volume 1, 4.1.1. */
     private static final int MOST_LIDS = 0xbfff;
 
     Pattern {

@@ -49,7 +49,7 @@ public final class KnownFiles {
         return known;
     }
 
-    /** Of one that is not to be opened. */
+    /** The record of a file that must not be opened. */
     static Known unread(FoundFile file, String why) {
         return new Known(Files.born(file.fd()), false, null, why);
     }

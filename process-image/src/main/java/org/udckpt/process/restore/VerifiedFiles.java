@@ -219,7 +219,9 @@ final class VerifiedFiles implements AutoCloseable {
                         + "); copy that version to a directory of your own and say so: --map-path OLD=NEW");
     }
 
-    /** It was not written to since the checkpoint (or only by who can set the clock), and is the same file. */
+    /**
+     * Whether a file is the same and was not written to since the checkpoint (or only by a user who can set the clock).
+     */
     private boolean isUntouched(FileIdentity then, FoundFile file) {
         Files.Stat now = file.stat();
         return then.boot().equals(boot) && then.changedNs() != 0 && now.changed() == then.changedNs()
@@ -227,7 +229,7 @@ final class VerifiedFiles implements AutoCloseable {
                 && now.inode() == then.inode() && now.device() == then.device();
     }
 
-    /** It is the same file, which may have been written to; its inode was given to no other one meanwhile. */
+    /** Whether a file is the same, possibly written to; its inode was not reused meanwhile. */
     private boolean isTheSame(FileIdentity then, FoundFile file) {
         return then.boot().equals(boot) && then.bornNs() != 0 && Files.born(file.fd()) == then.bornNs()
                 && file.stat().inode() == then.inode() && file.stat().device() == then.device();
