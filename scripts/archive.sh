@@ -25,13 +25,13 @@ remember_limits
 set_locale
 set_thread_signal
 rm -f "$archive"
-# Before the archive is made, which fits these jars alone.
-"$java_home/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$(class_path)" org.udckpt.cli.archive.OldClasses \
-    "$root/cli/target/lib" >"$log" 2>&1 ||
+# Before the archive is made: it fits exactly these jars.
+"$java_home/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$(class_path)" \
+    org.udckpt.cli.classarchive.OldClasses "$root/cli/target/lib" >"$log" 2>&1 ||
     { cat "$log" >&2; exit 70; }
 mpi_program=$native/programs/restart_clock # none where there is no MPI
 [ -x "$mpi_program" ] || mpi_program=
 # Where no process may be traced (a container that builds), the commands alone.
-archive_after org.udckpt.cli.archive.Training "$work" ${mpi_program:+"$mpi_program"} ||
+archive_after org.udckpt.cli.classarchive.Training "$work" ${mpi_program:+"$mpi_program"} ||
     archive_after org.udckpt.cli.Main status ||
     say "the classes could not be archived, so commands start more slowly; $log says why"

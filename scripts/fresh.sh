@@ -1,15 +1,15 @@
 # `./udckpt test fresh`: udckpt on a machine that has nothing yet. A minimal Debian root in a directory, entered in
 # namespaces of its own, gets MPICH by apt and udckpt by its package, and no JDK, Maven or compiler.
 
-# test_fresh [--suite bullseye|bookworm|trixie] [--clone yes] [--packages DIR]: with --clone, then the README's first
-# command in a clone as well; with --packages those that are there already
+# test_fresh [--suite bullseye|bookworm|trixie] [--clone yes] [--packages DIR]: --clone runs the README's first command
+# in a clone as well; --packages takes the packages in DIR instead of building them
 test_fresh() {
     local suite=trixie clone="" packages="" place code=0
     while [ $# -gt 0 ]; do
         case ${1-},${2-} in
             --suite,bullseye | --suite,bookworm | --suite,trixie) suite=$2 ;;
             --clone,yes) clone=yes ;;
-            --packages,/*) packages=$2 ;;
+            --packages,?*) packages=$(readlink -f "$2") || die 64 "no such directory: $2" ;;
             *) die 64 "usage: ./udckpt test fresh [--suite bullseye|bookworm|trixie] [--clone yes]" \
                 "[--packages DIR]" ;;
         esac

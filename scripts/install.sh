@@ -87,7 +87,7 @@ archive_installed() {
         # shellcheck disable=SC2046 # flags are words
         timeout -k 5 300 "$java_home/bin/java" \
             $(java_flags run) -XX:AOTCacheOutput="$archive" -Dudckpt.root="$root" -Dudckpt.native="$native" \
-            -cp "$(class_path)" org.udckpt.cli.archive.Training "$work" >"$work/log" 2>&1 </dev/null &&
+            -cp "$(class_path)" org.udckpt.cli.classarchive.Training "$work" >"$work/log" 2>&1 </dev/null &&
             [ -f "$archive" ] ||
             say "the classes could not be archived, so commands start more slowly: $(tail -1 "$work/log")"
         rm -rf "$work"

@@ -133,7 +133,7 @@ train_classes() {
         # shellcheck disable=SC2046 # flags are words
         timeout -k 5 300 "$java_home/bin/java" $(java_flags run) -XX:DumpLoadedClassList="$work/list" \
             -Dudckpt.root="$root" -Dudckpt.native="$native" -cp "$(class_path)" \
-            org.udckpt.cli.archive.Training "$work" \
+            org.udckpt.cli.classarchive.Training "$work" \
             "$native/programs/restart_clock" </dev/null
     ) >"$root/target/package.log" 2>&1 || die 70 "the training run failed: see $root/target/package.log"
     mkdir -p "${class_list%/*}"

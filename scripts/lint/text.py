@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""White space, final newlines, import order, line lengths, package comments and names of documented parameters of the
-files that git knows.
+"""White space, final newlines, import order, line lengths, package comments, ends of comments and names of documented
+parameters of the files that git knows.
 
 usage: text.py check | format
 
@@ -18,6 +18,7 @@ SOURCES = ("*.java", "*.c", "*.h", "*.S", "*.sh", "*.py", "*.cmake", "*.md", "*.
 EXCEPT = (":!results", ":!*/src/test/fuzz/*/*", ":!*/src/test/resources/*", ":!*.zst")
 PAGE_OF_RESULTS = "results/README.md"
 DOCUMENTED = re.compile(r"/\*\*(.*?)\*/(?:\s*@\w+(?:\([^)]*\))?)*([^{;]*)", re.S)
+STRAY_END = re.compile(r"(?:^|\s)(?:/ +\*/|\*/ +\*/)", re.M)
 IMPORT = re.compile(r"^import (static )?([\w.*]+);$")
 
 
@@ -82,6 +83,9 @@ def check():
         text = open(name, encoding="utf-8").read()
         if formatted(name, text) != text:
             wrong.append(f"{name}: white space at line ends, final newline or import order: run './udckpt format'")
+        if name.endswith((".java", ".c", ".h", ".S")):
+            wrong += [f"{name}:{text.count(chr(10), 0, stray.end()) + 1}: a comment ends twice ('/ */'): mend its end"
+                      for stray in STRAY_END.finditer(text)]
         if name.endswith(".java"):
             wrong += [f"{name}: @param {strange}: there is no such parameter" for strange in strange_parameters(text)]
     known = set(names)

@@ -64,7 +64,7 @@ static void die(const char *what)
     exit(1);
 }
 
-/* Of this process so far, all threads. */
+/* Processor time of this process so far, all threads. */
 static double processor(void)
 {
     struct rusage u;
@@ -255,7 +255,7 @@ static void be_busy(struct side *s, const struct options *o)
         completions(s->recv_cq);
 }
 
-/* Of sends only: what is written or read takes nothing from the program. */
+/* Receives sends only: RDMA writes and reads need nothing from the program. */
 static void receive_rc(struct side *s, const struct options *o)
 {
     size_t got = 0;

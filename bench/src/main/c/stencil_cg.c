@@ -237,7 +237,7 @@ static void brake(const char *file, int late_ms)
         usleep(1000 * LOOK_MS);
 }
 
-/* Of every bit of the solution and of the ballast, wrapped sums: the same in any order. */
+/* Prints wrapped sums over every bit of the solution and of the ballast: the same in any order. */
 static void say_checksum(const struct domain *d, const double *solution, const struct ballast *ballast)
 {
     uint64_t own[2] = {0, weigh_ballast(ballast)}, all[2];

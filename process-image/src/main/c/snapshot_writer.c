@@ -29,7 +29,7 @@ void *memcpy(void *to, const void *from, size_t length) __asm__("udckpt_snapshot
 /* So much is hashed, and then written, that it is still in the processor's second-level cache. */
 enum { PAGE = 4096, PIECE = 32 * PAGE };
 
-/* Of most pages one word is looked at, which is in no cache, and neither is its translation: so many bytes ahead they
+/* Of most pages one word is read, which is in no cache, and neither is its translation: so many bytes ahead they
  * are asked for. */
 enum { AHEAD = 8 * PAGE };
 
@@ -113,7 +113,7 @@ static int put(struct udckpt_snapshot_order *order, const void *from, size_t len
     return 1;
 }
 
-/* Of a file of small pages (tmpfs without huge=) a page at a time costs more to get than to fill. So it is asked for
+/* In a file of small pages (tmpfs without huge=) a page costs more to allocate than to fill. So room is allocated for
  * many at once: one byte in each 2 MiB, which the kernel then joins to a huge page (MADV_COLLAPSE, Linux 6.1). Where
  * that fails pages are small as before: what is there of the file is zeros, which are written over or cut off. */
 enum { HUGE = 2 << 20, COLLAPSE = 25 /* MADV_COLLAPSE; not in all headers */ };

@@ -1,5 +1,5 @@
-/* Who is told by a signal what happens to a descriptor, and by which signal (F_SETOWN, F_SETOWN_EX, F_SETSIG): of all
- * kinds of descriptor, with and without O_ASYNC. */
+/* The process that gets a signal when a descriptor becomes ready, and the signal (F_SETOWN, F_SETOWN_EX, F_SETSIG): of
+ * all kinds of descriptor, with and without O_ASYNC. */
 #include "feature.h"
 #include <netinet/in.h>
 #include <sys/epoll.h>

@@ -8,7 +8,7 @@ enum { CHILDREN = 6, FILES = 480, HIGH = 2000 };
 
 static int own[FILES][2], counters[FILES];
 
-/* What is written to one end comes out of the other one, and not of another file. */
+/* Data written to one end comes out of the other end, and not of another file. */
 static void check_files(int process) {
   for (int i = process; i < FILES; i += CHILDREN + 1) {
     uint64_t value = i + 1, got = 0;

@@ -1,4 +1,4 @@
-/* Who made the peer of a unix socket (SO_PEERCRED, SO_PEERGROUPS of unix(7)): a process that lives, has ended, or has
+/* The maker of a unix socket's peer (SO_PEERCRED, SO_PEERGROUPS of unix(7)): a process that lives, has ended, or has
  * ended and was not waited for; as root, or as somebody else at that time; by socketpair(2), by listen(2) and by
  * connect(2). A server tells its clients so, also those that come after a restart. */
 #include "feature.h"

@@ -2,7 +2,7 @@
 #include "feature.h"
 #include <sys/wait.h>
 
-/* What is open of it when a checkpoint comes: who waits for a child may look at it first. */
+/* Opens a file of /proc of a dead child before the checkpoint, as a parent may before it waits for the child. */
 static int file_of(pid_t pid, const char *name, int flags) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d%s", pid, name);

@@ -15,7 +15,7 @@ enum control_agent {
 
 struct control {
     int agent;             /* enum control_agent; atomic */
-    int tree;              /* UDCKPT_RANK: the rank of `run -n` below which this process was started, or -1 */
+    int started_rank;      /* UDCKPT_RANK: the rank of `run -n` below which this process was started, or -1 */
     int mpi_rank;          /* what the MPI launcher's environment calls this process, or -1 */
     int rank;              /* this process's number among those that have a device, or -1: it has none, or no agent */
     int fd;                /* control connection */

@@ -101,7 +101,7 @@ int control_hello(int fd, const struct udckpt_msg_identify *identify, uint32_t r
         .type = UDCKPT_MSG_HELLO,
         .cookie = identify->cookie,
         .layout_hash = UDCKPT_LAYOUT_HASH,
-        .tree = control.tree,
+        .tree = control.started_rank,
         .pid = getpid(),
         .role = role,
         .fd = fd,

@@ -9,7 +9,7 @@ void control_log(const char *format, ...)
 {
     char line[1024];
     int saved = errno, used;
-    int rank = control.rank >= 0 ? control.rank : control.tree;
+    int rank = control.rank >= 0 ? control.rank : control.started_rank;
     if (rank >= 0)
         used = snprintf(line, sizeof line, "udckpt: rank %d: ", rank);
     else

@@ -1,13 +1,13 @@
-/* At load. Nothing is connected here: most processes of a job (a shell's commands, a
- * program's helpers) never open a device, and a job may start and end them faster than an agent could ask them. */
+/* Runs when the library is loaded. It does not connect to the agent: most processes of a job (a shell's commands, a
+ * program's helpers) never open a device, and a job may start and end them faster than an agent could answer. */
 #include "control.h"
 #include "common/environment.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct control control = {.tree = -1, .mpi_rank = -1, .rank = -1, .fd = -1};
+struct control control = {.started_rank = -1, .mpi_rank = -1, .rank = -1, .fd = -1};
 
-/* -1: there is none, -2: it is not one. */
+/* The rank in an environment variable; -1: it is not set, -2: it is not a number. */
 static int rank_of(const char *name)
 {
     const char *text = environment_get(name);
@@ -18,7 +18,7 @@ static int rank_of(const char *name)
     return *end || rank < 0 || rank > INT32_MAX ? -2 : (int)rank;
 }
 
-static int tree_from_environment(void)
+static int started_rank_from_environment(void)
 {
     int rank = rank_of("UDCKPT_RANK");
     if (rank == -2)
@@ -26,7 +26,8 @@ static int tree_from_environment(void)
     return rank >= 0 ? rank : -1;
 }
 
-/* Open MPI's mpirun, PMIx and PMI-1 in this order: who starts his ranks by another one's means sets his own as well. */
+/* Open MPI's mpirun, PMIx and PMI-1 in this order: a launcher built on another one sets its own variable too, so the
+ * outermost is asked first. */
 static int mpi_rank_from_environment(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
@@ -41,7 +42,7 @@ static int mpi_rank_from_environment(void)
 __attribute__((constructor(102))) static void start(void)
 {
     const char *directory = environment_get("UDCKPT_RUNTIME_DIR");
-    control.tree = tree_from_environment();
+    control.started_rank = started_rank_from_environment();
     control.mpi_rank = mpi_rank_from_environment();
     if (!directory || !*directory)
         return;

@@ -24,7 +24,8 @@ static int range_count;
 static uint64_t downtime_ns;
 static uint64_t shown_ns; /* the last time that UCX saw */
 
-/* UCX looks at the time many times a second, in its own thread too: who has not for so long was stopped. */
+/* UCX reads the clock many times a second, also in a thread of its own. If it has not for so long, the process was
+ * stopped. */
 #define STANDSTILL_NS 5000000000ull
 
 static int is_ucx(const char *path)

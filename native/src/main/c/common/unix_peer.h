@@ -1,4 +1,4 @@
-/* Who is at the other end of a unix socket: in libudckpt.so and the shepherd alike. */
+/* The user at the other end of a unix socket; used in libudckpt.so and in the shepherd. */
 #pragma once
 #include <errno.h>
 #include <sys/socket.h>

@@ -68,7 +68,7 @@ DISNI(jlong, createQP)
     return disni_new(env, rdma_create_qp(cm, disni_object(pd), &attributes) ? NULL : cm->qp, what);
 }
 
-/* Of a cm id, not of a queue pair: so DiSNI calls it. */
+/* The argument is a cm id, not a queue pair, as DiSNI calls it. */
 DISNI(jint, destroyQP)(JNIEnv *env, jobject self, jlong id)
 {
     if (!disni_is(env, id, "rdma_destroy_qp", "cm id"))

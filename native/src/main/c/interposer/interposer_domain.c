@@ -66,7 +66,7 @@ EXPORT int ibv_dealloc_pd(struct ibv_pd *pd)
     return found ? 0 : CALL(dealloc_pd, pd);
 }
 
-/* Nothing is paged in by a device: there is nothing to fetch before. */
+/* ibv_advise_mr(3): no device pages memory in, so there is nothing to prefetch. */
 static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *sges,
                      uint32_t count)
 {

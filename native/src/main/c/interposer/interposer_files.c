@@ -47,7 +47,7 @@ extern int __openat_2(int folder, const char *path, int flags), __openat64_2(int
     X(__open64_2) \
     X(__openat_2) \
     X(__openat64_2)
-/* Of programs built before glibc 2.33, kept for those only. */
+/* Functions that only programs built before glibc 2.33 call. */
 #define OLD_FUNCTIONS(X) X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64)
 
 /* The next definition of each function in the search order. */
@@ -58,7 +58,7 @@ static struct {
 } next;
 #undef X
 
-/* Those that need a version to be found are not asked for without one: a failure would stand in the program's
+/* Functions that need a version to be found are not looked up without one: a failure would show in the program's
  * dlerror(3). stat(2) and its kin are not in the C library before 2.33, and no program calls them there. */
 static void find_next(void)
 {
@@ -103,7 +103,7 @@ static int has_read(int result)
     return result >= 0 || errno == ENOENT || errno == EACCES || errno == ENOTDIR;
 }
 
-/* Of a path that the kernel has read. */
+/* Whether a path, which the kernel has read already, is a device of the soft fabric. */
 static int is_device(const char *path)
 {
     if (strncmp(path, FOLDER "uverbs", sizeof FOLDER "uverbs" - 1) || !top_is_soft())

@@ -11,7 +11,7 @@ struct answer {
     void *instead; /* NULL: the value stands */
 };
 
-/* Those behind ours. */
+/* The real functions, behind ours. */
 struct loader {
     void *(*dlsym)(void *handle, const char *name);
     void *(*dlvsym)(void *handle, const char *name, const char *version);

@@ -62,7 +62,7 @@ int loader_is_beneath(const struct link_map *map)
     return loader_is_verbs(&object) || elf_needs_version(&object, "IBVERBS_PRIVATE_");
 }
 
-/* Of those that we do not have: functions that touch no device, and what drivers call. */
+/* Whether a function that this library does not define is harmless: it touches no device, or only drivers call it. */
 static int is_harmless(const char *name)
 {
     static const char *const beginnings[] = {"ibv_cmd_", "ibv_copy_", "ibv_rate_to_", "ibv_register_driver"};

@@ -1,7 +1,7 @@
 /* Memory windows: libibverbs' inline functions call them in the context (verbs.h). */
 #include "interposer.h"
 
-/* Of type 1, in terms of posting; each binding has the next key (ibv_bind_mw(3)). */
+/* Binds a window of type 1 by a posted request; each binding has the next key (ibv_bind_mw(3)). */
 static int bind_by_posting(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
     struct ibv_send_wr wr = {.wr_id = bind->wr_id,

@@ -2,8 +2,8 @@
  * (verbs_device.h): ours has one of its own, and a completion queue that nothing comes to, since the targets that are
  * made in it have neither.
  *
- * Who opens a domain with a file gets the one that this process has opened with it before. Other processes have domains
- * of their own: a target that one of them shared would be had by ibv_open_qp, which is refused. */
+ * A domain that is opened with a file is the one that this process has opened with that file before. Other processes
+ * have domains of their own: they could share a target only by ibv_open_qp, which is refused. */
 #include "interposer.h"
 #include <fcntl.h>
 #include <pthread.h>

@@ -111,7 +111,7 @@ void pmi1_put(const char *key, const char *value) {
   require_success(line, key);
 }
 
-/* Of udckpt's agents; it has no answer. */
+/* A command of udckpt's agents only; it has no answer. */
 void pmi1_expect(const char *key) {
   say("cmd=expect kvsname=%s key=%s\n", space, key);
 }

@@ -81,7 +81,7 @@ static int dereg_mr(struct ibv_mr *mr)
     return REAL_CALL(real_library()->ibv_dereg_mr(mr));
 }
 
-/* Of a context's provider; libibverbs has no functions for them. */
+/* Operations of a context's provider; libibverbs has no functions for them. */
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
     if (!pd->context->ops.alloc_mw) {

@@ -160,7 +160,7 @@ static uint32_t size_of(uint32_t type)
     }
 }
 
-/* What is behind a short message's end is the message before it. */
+/* The length is checked first: behind the end of a short message, the buffer still has the message before it. */
 static int dispatch(void)
 {
     uint32_t wanted = size_of(message.header.type);

@@ -1,12 +1,13 @@
-/* udckpt-guard COMMAND [ARG...]: stays beside the lead of a job on several hosts that is to be restarted on failure,
- * and starts it again when it is lost: killed for want of memory, or by hand (docs/user/restart.md, "The lead"). It is
- * what the user has started: the lead has become it (LeadGuard.java) and is its child, in the same group and on the
- * same terminal.
+/* udckpt-guard PROGRAM NAME [ARG...]: runs the lead of a job on several hosts that is to be restarted on failure, and
+ * starts it again when it is lost: killed for lack of memory, or by hand (docs/user/restart.md, "The lead"). PROGRAM is
+ * the file to execute, NAME its argv[0]. The guard has the pid of the command that the user started: that command
+ * executes the guard (LeadGuard.java) and runs again as its child, in the same process group, on the same terminal.
  *
- * The two share a memfd (UDCKPT_GUARD is its number there), in which the lead keeps what its successor must know, as
- * lines of text: `wait MILLISECONDS` until no rank of the lost incarnation can run any more, `newest ID` of its
- * checkpoints, `limit N` of losses without a newer one; others are for the successor alone, which finds all of it in
- * UDCKPT_LOST_LEAD. While there is nothing in it, a lead that is lost stays lost. */
+ * Both share a memfd (UDCKPT_GUARD is its number), into which the lead writes lines of text for its successor
+ * (LeadGuard.write). The guard reads three of the six: `wait MILLISECONDS` until no rank of the lost incarnation can
+ * run any more, `newest ID` of its checkpoints, `limit N` of losses without a newer one. `name`, `before` and `lost`
+ * are for the successor, which finds all six in UDCKPT_LOST_LEAD. While the memfd is empty, a lost lead is not
+ * replaced. */
 #include <errno.h>
 #include <linux/close_range.h>
 #include <signal.h>
@@ -28,7 +29,7 @@ static struct sigaction before[FORWARDED];
 static volatile sig_atomic_t lead;      /* its pid; 0: there is none */
 static volatile sig_atomic_t end_asked; /* the signal that asked for the job's end */
 
-/* What a terminal sends, the lead in the same group has got itself. */
+/* Signals from the terminal reach the lead directly: it is in the same process group. */
 static void pass_on(int number, siginfo_t *info, void *context) {
   (void)context;
   if (number == SIGINT || number == SIGQUIT || number == SIGTERM) {
@@ -42,7 +43,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 static void take_signals(void) {
   sigset_t none;
   sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL); /* that of a thread of a JVM */
+  sigprocmask(SIG_SETMASK, &none, NULL); /* the mask is a JVM thread's */
   for (int i = 0; i < FORWARDED; i++) {
     struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO};
     sigaction(forwarded[i], NULL, &before[i]);
@@ -58,7 +59,7 @@ static _Noreturn void become_lead(char **words, pid_t guard) {
     sigaction(forwarded[i], &before[i], NULL);
   }
   signal(SIGTSTP, SIG_DFL);
-  prctl(PR_SET_PDEATHSIG, SIGKILL); /* who kills the command he has started does not expect the job to go on */
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a user who kills the command expects the job to end */
   if (getppid() != guard) {
     _exit(EX_IO);
   }
@@ -67,7 +68,7 @@ static _Noreturn void become_lead(char **words, pid_t guard) {
   _exit(EX_IO);
 }
 
-/* Its status as wait(2) has it. */
+/* Runs the lead until it ends. Returns its status as wait(2) does. */
 static int live(char **words) {
   pid_t guard = getpid();
   pid_t child = fork();
@@ -96,14 +97,14 @@ static long number(const char *text, const char *name) {
   return 0;
 }
 
-/* As the lead ended, so that who started it sees what he would have seen without us. */
+/* Ends as the lead ended, so that the caller sees the same status as without a guard. */
 static _Noreturn void end_as(int status) {
   if (WIFEXITED(status)) {
     exit(WEXITSTATUS(status));
   }
   signal(WTERMSIG(status), SIG_DFL);
   raise(WTERMSIG(status));
-  exit(128 + WTERMSIG(status)); /* one that does not end */
+  exit(128 + WTERMSIG(status)); /* a signal whose default does not end a process */
 }
 
 static void wait_for_ranks(long milliseconds) {
@@ -121,7 +122,7 @@ int main(int count, char **words) {
     fprintf(stderr, "usage: udckpt-guard PROGRAM NAME [ARG...]\n");
     return 64;
   }
-  /* a JVM's; kernels before 5.9 keep them open, which does no harm */
+  /* the JVM's descriptors; kernels before 5.9 keep them open, which does no harm */
   syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_UNSHARE);
   int shared = memfd_create("udckpt-guard", 0);
   if (shared < 0 || ftruncate(shared, TEXT) < 0) {

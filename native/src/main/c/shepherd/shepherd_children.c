@@ -1,4 +1,4 @@
-/* Who is a root, who is a snapshot, and what becomes of them. */
+/* The shepherd's children: roots, snapshots, and what becomes of them. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -123,12 +123,12 @@ void children_kill_roots(void) {
   for (int i = 0; i < root_count; i++) signal_root(&roots[i], SIGKILL);
 }
 
-/* Of a restored job: every process of the pid namespace but this one, in whichever group and session (kill(2)). */
+/* In a restored job: kills every process of the pid namespace but this one, of any group and session (kill(2)). */
 void children_kill_all(void) {
   if (namespaces_restored()) kill(-1, SIGKILL);
 }
 
-/* As above; SIGCONT does nothing to who is not stopped, and has no handler for it. */
+/* As above; SIGCONT does nothing to a process that is not stopped and has no handler for it. */
 void children_continue_all(void) {
   if (namespaces_restored()) kill(-1, SIGCONT);
 }

@@ -25,7 +25,7 @@ static const char *const names[] = {"kernel/shmall",
 #define NAMES (sizeof names / sizeof *names)
 static char before[NAMES][128];
 
-/* The kernel may have been built without them: such a one is empty. */
+/* The kernel may have been built without one of them: a missing limit reads as empty. */
 static int limit_open(const char *name, int flags) {
   char path[64];
   snprintf(path, sizeof path, "/proc/sys/%s", name);
@@ -44,8 +44,8 @@ void ipc_remember(void) {
   for (size_t i = 0; i < NAMES; i++) limit_read(names[i], before[i], sizeof before[i]);
 }
 
-/* In it. Returns 0; -1 with the reason. Only root can set them there; who may not has the kernel's
- * (docs/internals/restore.md), and hears of those that are others here. */
+/* In the new namespace. Returns 0; -1 with the reason. Only root can set the limits there: without root the kernel's
+ * defaults stay (docs/internals/restore.md), with a warning for each that differs. */
 int ipc_set(char *error, size_t size) {
   char now[sizeof before[0]];
   for (size_t i = 0; i < NAMES; i++) {

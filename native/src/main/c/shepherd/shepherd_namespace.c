@@ -103,9 +103,9 @@ static int map_user(uid_t uid, gid_t gid) {
   return write_text("/proc/self/gid_map", text);
 }
 
-/*
- * A new user namespace brings all capabilities back into the bounding set (user_namespaces(7)). They mean nothing
- * outside of it, but the job's processes have not had them, and what starts them is what they are compared with. */
+/* Returns this process's bounding set, one bit per capability. A new user namespace brings all capabilities back into
+ * the bounding set (user_namespaces(7)). They mean nothing outside of the namespace, but the job's processes did not
+ * have them, and their sets are compared with those of the process that starts them. */
 static uint64_t bounding_set(void) {
   uint64_t set = 0;
   for (int capability = 0; capability <= CAPABILITIES; capability++)
@@ -113,7 +113,7 @@ static uint64_t bounding_set(void) {
   return set;
 }
 
-/* Of capabilities that this kernel does not have nothing is to be dropped (EINVAL, capability(7)). */
+/* Drops the capabilities that are not in set. One that this kernel does not know is skipped: dropping it is EINVAL. */
 static int bound_by(uint64_t set) {
   for (int capability = 0; capability <= CAPABILITIES; capability++)
     if (!(set >> capability & 1) && prctl(PR_CAPBSET_READ, capability) == 1 && prctl(PR_CAPBSET_DROP, capability) < 0)

@@ -37,7 +37,7 @@ const struct soft_config *soft_config(void);
 /* How many devices this host has; 0 where the environment is wrong. Async-signal-safe. */
 unsigned soft_devices(void);
 int soft_configure(const struct device_config *config);
-/* Of devices that are opened from now on: the secret of this incarnation of the job, or NULL. */
+/* Sets the secret of this incarnation of the job, or NULL, for devices that are opened from now on. */
 void soft_set_key(const uint8_t key[SOFT_MAC_KEY]);
 
 /* IPv4 address of the host with this LID. */

@@ -8,8 +8,8 @@
 
 enum { SOFT_MAC_KEY = 16, SOFT_MAC_NONCE = 12, SOFT_MAC_BYTES = 16, SOFT_MAC_POWERS = 64 };
 
-/* What is made of a key once. Plain memory, at any address; made anew in each incarnation, which may be on another
- * processor. */
+/* State that is derived from a key once. Plain memory, at any address; made anew in each incarnation, which may be on
+ * another processor. */
 struct soft_mac_key {
     uint8_t rounds[11 * 16];              /* AES's round keys */
     uint8_t powers[SOFT_MAC_POWERS * 16]; /* of the hash key, the 64th first (soft_ghash.h) */
@@ -21,7 +21,7 @@ struct soft_mac_key {
 void soft_mac_prepare(struct soft_mac_key *made, const uint8_t key[SOFT_MAC_KEY]);
 /* As on another processor: width 0, 128 or 512, not above that of this one. For tests. */
 void soft_mac_prepare_as(struct soft_mac_key *made, const uint8_t key[SOFT_MAC_KEY], int width, int has_aes);
-/* Of the first `length` bytes of these pieces together. */
+/* Computes the MAC of the first `length` bytes of these pieces together. */
 void soft_mac(const struct soft_mac_key *key, const uint8_t nonce[SOFT_MAC_NONCE], const struct iovec *pieces,
               size_t length, uint8_t mac[SOFT_MAC_BYTES]);
 /* 1 when they are the same; takes the same time wherever they differ. */

@@ -41,7 +41,7 @@ static inline struct soft_mr_slot *soft_mr_slot_of(const struct soft_context *co
     return chunk ? &chunk[slot % SOFT_MR_CHUNK] : NULL;
 }
 
-/* Of a memory window (soft_window.h), or NULL. */
+/* The memory of a memory window (soft_window.h), or NULL. */
 __attribute__((cold)) char *soft_window_memory(const struct soft_qp *qp, struct ibv_pd *pd, uint32_t key,
                                                uint64_t address, uint32_t length, unsigned access);
 

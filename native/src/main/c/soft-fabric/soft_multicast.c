@@ -111,7 +111,7 @@ static int open_group(struct soft_qp *qp, struct soft_group *group)
     return error;
 }
 
-/* Who receives holds one of these locks, or both. */
+/* A thread that receives holds one of these locks, or both. */
 static void lock_receiving(struct soft_qp *qp)
 {
     soft_lock(&qp->recv_cq->receive_lock);

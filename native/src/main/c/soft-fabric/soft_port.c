@@ -20,7 +20,7 @@ static int open_doorbell(const struct soft_qp *qp, const struct soft_config *con
     return qp->doorbell < 0 ? -1 : soft_socket_doorbell(config, lid, qp->base.qp_num);
 }
 
-/* Those of the new port. Returns 0 or an errno value. */
+/* Opens the sockets of the new port. Returns 0 or an errno value. */
 static int open_sockets(const struct soft_qp *qp, uint16_t lid, struct sockets *opened)
 {
     const struct soft_config *config = &soft_context_of(qp->base.context)->config;

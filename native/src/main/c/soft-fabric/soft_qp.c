@@ -99,7 +99,7 @@ void soft_fill_header(struct soft_qp *qp)
     };
 }
 
-/* Who polls either queue takes packets of a connection: the answers to its sends come to the same socket. */
+/* A poll of either completion queue takes packets of a connection: answers to its sends come to the same socket. */
 static int attach(struct soft_qp *qp)
 {
     if (qp->rc && qp->rc->service == SOFT_XRC_TARGET)

@@ -28,7 +28,7 @@ static const struct transition datagram[] = {
     {0},
 };
 
-/* Of unreliable connections: what concerns answers is not among their attributes. */
+/* Transitions of unreliable connections, which have no attributes of acknowledgements. */
 static const struct transition unanswered[] = {
     {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0},
     {IBV_QPS_INIT, IBV_QPS_INIT, 0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS},

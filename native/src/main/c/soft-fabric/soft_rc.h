@@ -136,7 +136,7 @@ static inline bool soft_rc_is_read(const struct soft_rc_wqe *wqe)
            wqe->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* What is done here, without the peer. */
+/* Whether a request is carried out here, without the peer. */
 static inline bool soft_rc_is_local(enum ibv_wr_opcode opcode)
 {
     return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV;
@@ -187,7 +187,8 @@ void soft_rc_tick(struct soft_rc *rc, uint64_t now);
 
 /* soft_rc_responder.c; with rc->lock held. */
 void soft_rc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, const char *payload, uint32_t length);
-/* One that names no receiver that there is: its turn comes as that of others, and it ends the connection. */
+/* For a request that names a receiver that does not exist: it waits for its turn as others do, then ends the
+ * connection. */
 void soft_rc_requested_of_nobody(struct soft_rc *rc, const struct soft_rc_wire *header);
 void soft_rc_acknowledge(struct soft_rc *rc); /* what the last packets made due */
 /* the next posted one becomes rc->receive, if there is none; false when none is posted */
@@ -232,7 +233,7 @@ void soft_rc_engine_pass(void);                          /* returns when it is d
 void soft_rc_hold(struct ibv_context *context, int on);
 int soft_rc_is_settled(struct ibv_qp *qp, unsigned *queued);
 
-/* Of a connection, for its next incarnation (verbs_device.h). */
+/* State of a connection for its next incarnation (verbs_device.h). */
 struct soft_rc_memory {
     uint64_t unfinished; /* the first packet of the oldest request that has not completed */
     uint64_t expected;

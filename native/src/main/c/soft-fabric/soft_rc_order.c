@@ -72,7 +72,8 @@ void soft_rc_push(struct soft_rc *rc, struct soft_cq *cq, const struct ibv_wc *w
     stage->waiting[stage->count++].solicited = solicited;
 }
 
-/* Of one that is locked: keeps it so while it has something to tell. Returns whether something came. */
+/* Takes packets of a connection that is locked, and keeps it locked while it has completions to report. Returns whether
+ * something came. */
 static bool take_locked(struct soft_rc *rc, struct soft_rc_stage *stage, int rounds)
 {
     bool again = stage && rc->stage == stage;
@@ -133,7 +134,7 @@ static void release(struct soft_rc_stage *stage)
 
 bool soft_rc_take_staged(struct soft_rc *rc, int rounds)
 {
-    static struct soft_rc_stage stage; /* the engine's, who has its mutex */
+    static struct soft_rc_stage stage; /* the engine's, guarded by its mutex */
     struct soft_context *context = soft_context_of(rc->qp->base.context);
     soft_lock(&context->connections_lock);
     bool taken = soft_trylock(&rc->lock);

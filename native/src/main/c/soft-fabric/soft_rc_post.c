@@ -102,7 +102,7 @@ static inline __attribute__((always_inline)) void append(struct soft_rc *rc, con
     rc->tail++;
 }
 
-/* What is done here takes no packet's number. Returns 0 or an errno. */
+/* Appends a request that is carried out here: it takes no packet number. Returns 0 or an errno. */
 static int append_local(struct soft_rc *rc, const struct ibv_send_wr *wr)
 {
     const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
@@ -131,7 +131,8 @@ static int append_local(struct soft_rc *rc, const struct ibv_send_wr *wr)
     return 0;
 }
 
-/* Of an XRC initiator, where there is room for all that is said to have none. Returns 0 or ENOMEM. */
+/* Appends a request of an XRC initiator. Its queue claims to have no room, so that all its requests come here. Returns
+ * 0 or ENOMEM. */
 static int append_numbered(struct soft_rc *rc, const struct ibv_send_wr *wr)
 {
     uint32_t length = 0;

@@ -1,4 +1,4 @@
-/* Packets that arrived for a reliable connection: taken by who polls one of its queues, or by the engine. */
+/* Packets that arrived for a reliable connection: taken by a poll of one of its completion queues, or by the engine. */
 #include "soft_cq.h"
 #include "soft_rc.h"
 #include "soft_refuse.h"

@@ -130,8 +130,8 @@ static enum ibv_wc_status do_here(struct soft_rc *rc, uint32_t index)
                                                        .mw_access_flags = soft_rc_sges(rc, index)->lkey});
 }
 
-/* What is done here is done when all before it is answered for: so it is the oldest, nothing of it is done again, and
- * what is behind it has nothing to wait for. */
+/* A local request is carried out once all requests before it are acknowledged: so it is the oldest, it is never
+ * repeated, and the requests behind it have nothing to wait for. */
 __attribute__((noinline)) static bool may_send_other(struct soft_rc *rc)
 {
     struct soft_rc_wqe *wqe = soft_rc_at(rc, rc->cursor);

@@ -173,7 +173,7 @@ static void take_write(struct soft_rc *rc, const struct soft_rc_wire *header, co
         refuse_quietly(rc, SOFT_RC_NAK_INVALID);
         return;
     }
-    /* Nothing is written of a message that does not fit as a whole; a key is not looked at when nothing is written. */
+    /* A message that does not fit as a whole is not written at all; the key of an empty write is not checked. */
     bool first = header->flags & SOFT_RC_FIRST;
     char *memory =
         total ? soft_remote_memory(rc->qp, rc->pd, key, address, first ? total : length, IBV_ACCESS_REMOTE_WRITE)

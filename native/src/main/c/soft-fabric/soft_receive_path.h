@@ -221,7 +221,7 @@ static inline __attribute__((always_inline)) int soft_receive_named(struct soft_
     return got;
 }
 
-/* Of a queue pair that is in multicast groups: after its own datagrams, theirs. */
+/* Receives for a queue pair in multicast groups: after its own datagrams, those of the groups. */
 static inline int soft_receive_grouped_named(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited,
                                              const struct soft_source_names *names, bool tagged)
 {

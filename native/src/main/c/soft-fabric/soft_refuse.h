@@ -1,4 +1,4 @@
-/* Datagrams and packets that are not taken, since they are not from whom they say, or from nobody of the job: counted,
+/* Datagrams and packets that are dropped, since their source is forged or is no process of the job: counted,
  * and said once. */
 #pragma once
 #include "soft_types.h"

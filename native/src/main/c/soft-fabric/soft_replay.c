@@ -61,7 +61,7 @@ __attribute__((cold, noinline)) static struct entry *add(struct soft_replay **re
     return entry;
 }
 
-/* What is behind the window now makes room. */
+/* Moves the window up to counter; its words that get a new meaning are cleared. */
 static inline void advance(struct entry *entry, uint64_t counter)
 {
     uint64_t from = entry->latest / BITS, words = counter / BITS - from;

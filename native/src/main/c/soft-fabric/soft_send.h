@@ -22,7 +22,7 @@ struct soft_destination {
 };
 _Static_assert(offsetof(struct soft_wire, flags) == 24, "the header's end begins with the flags");
 
-/* Of an address handle and a QPN, as soft_post_send would make it. */
+/* The destination of an address handle and a QPN, as soft_post_send would make it. */
 void soft_prepare(struct ibv_ah *ah, uint32_t qpn, struct soft_destination *destination);
 
 /* Finds a request's prepared destination; NULL with errno set when there is none. */

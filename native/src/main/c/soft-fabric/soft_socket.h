@@ -9,7 +9,7 @@ void soft_socket_close(struct soft_qp *qp);
 int soft_socket_accept(struct soft_qp *qp); /* only what carries the QP's present Q_Key */
 int soft_socket_accept_peer(struct soft_qp *qp, uint32_t qpn, uint16_t lid); /* only what this peer sends */
 int soft_socket_refuse(struct soft_qp *qp);                                  /* nothing */
-/* Of one of its sockets: only what carries this number in the place of the QPN, and the QP's Q_Key. */
+/* Lets one of its sockets accept only datagrams with this number in place of the QPN, and with the QP's Q_Key. */
 int soft_socket_accept_number(struct soft_qp *qp, int fd, uint32_t number);
 /* A socket at this LID and number, or its second one, which wakes sleepers; -1 with errno. */
 int soft_socket_bound(uint32_t network, uint16_t lid, uint32_t qpn);

@@ -10,9 +10,9 @@ void soft_tag_begin(struct soft_qp *qp);
 void soft_tag_free(struct soft_qp *qp);
 /* The pieces are all that is sent, the header first, which says who sends. */
 void soft_tag_sign(struct soft_qp *qp, struct soft_tag *tag, const struct iovec *pieces, size_t count);
-/* Of a datagram in the receive queue's window; one that is not right is counted. The queue is locked. */
+/* Whether the tag of a datagram in the receive queue's window is right; wrong ones are counted. The queue is locked. */
 bool soft_tag_is_right(struct soft_qp *qp, const struct soft_head *head, const struct msghdr *message,
                        uint32_t payload);
-/* Of a connection, which is locked. */
+/* The same for a packet of a connection, which is locked. */
 bool soft_tag_is_right_packet(struct soft_qp *qp, const struct soft_rc_wire *header, const struct soft_tag *tag,
                               const char *payload, uint32_t length);

@@ -67,7 +67,8 @@ static void set_link(struct soft_qp *qp)
         perror("udckpt: soft fabric: the filter of a port that changes its state");
 }
 
-/* Who changes a queue pair's state may want the context's lock. Returns false when it was not to be had. */
+/* Returns false if a queue pair's mutex was taken: its holder, which changes the queue pair's state, may wait for the
+ * context's lock. */
 static bool set_all_links(struct soft_context *context, uint16_t lid)
 {
     bool all = true;

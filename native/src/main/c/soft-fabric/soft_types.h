@@ -53,7 +53,7 @@ enum soft_refusal {
     SOFT_FROM_ELSEWHERE, /* than its header says */
     SOFT_WRONG_TAG,
     SOFT_REPLAYED, /* or so late that it cannot be told from one */
-    SOFT_STRANGER, /* nobody of the job is there: a layer above says so */
+    SOFT_STRANGER, /* no process of the job is there: a layer above says so */
     SOFT_REFUSALS
 };
 
@@ -172,8 +172,8 @@ struct soft_srq {
     uint32_t limit; /* armed low-water mark, 0 = not armed */
     struct soft_qp *members;
     unsigned events_delivered;
-    /* Of an XRC one: soft_xrc.c. */
-    struct ibv_pd *domain; /* NULL of another one */
+    /* Used by XRC shared receive queues: soft_xrc.c. */
+    struct ibv_pd *domain; /* NULL: no XRC queue */
     struct soft_cq *cq;
     uint32_t number;
     struct soft_srq *next;

@@ -180,7 +180,7 @@ char *soft_window_memory(const struct soft_qp *qp, struct ibv_pd *pd, uint32_t k
     return memory;
 }
 
-/* Those of a context, with both locks held. */
+/* All windows of a context, with both locks held. */
 #define FOR_EACH_WINDOW(mw, context) \
     for (struct soft_object *o_ = (context)->objects.next; o_ != &(context)->objects; o_ = o_->next) \
         for (struct soft_mw *mw = o_->kind == SOFT_MW ? container_of(o_, struct soft_mw, object) : NULL; mw; mw = NULL)

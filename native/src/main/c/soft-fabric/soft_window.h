@@ -21,7 +21,7 @@ int soft_window_check(const struct ibv_send_wr *wr);
 /* Does it. `key`: the new one of a binding, or the one that is given up. */
 enum ibv_wc_status soft_window_bind(struct soft_qp *qp, uint32_t key, const struct ibv_mw_bind_info *info);
 bool soft_window_invalidate(struct soft_qp *qp, uint32_t key);
-/* Of a queue pair that is destroyed: what was bound through it. */
+/* Unbinds all windows that were bound through a queue pair that is destroyed. */
 void soft_window_unbind_all(struct soft_qp *qp);
 /* Whether a region of this key has windows that are bound. */
 bool soft_window_is_bound_to(struct soft_context *context, uint32_t mr_key);

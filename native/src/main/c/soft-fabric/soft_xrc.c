@@ -32,8 +32,8 @@ static uint32_t choose_number(struct soft_context *context, uint32_t wanted)
     return context->last_queue_number;
 }
 
-/* Who polls a shared queue's completion queue takes the packets of all targets of the domain: each target is a receiver
- * of each such queue. These two undo and do that for all before *end; xrc_members is held. */
+/* A poll of a shared queue's completion queue takes the packets of all targets of the domain: each target is attached
+ * to each such completion queue. These two detach and attach all targets before *end; xrc_members is held. */
 static void detach_targets(const struct soft_srq *srq, const struct soft_qp *end)
 {
     for (struct soft_qp *qp = soft_context_of(srq->base.context)->xrc_targets; qp != end; qp = qp->target_next)

@@ -22,7 +22,7 @@ static inline uint32_t soft_xrc_number(const struct soft_rc *rc, uint32_t index)
 }
 
 /* All of these with rc->lock held. */
-/* Of an initiator's next request, if its send queue has room for it; 0 or ENOMEM. */
+/* Notes the shared receive queue of an initiator's next request, if the send queue has room; 0 or ENOMEM. */
 int soft_xrc_take_number(struct soft_rc *rc, const struct ibv_send_wr *wr);
 /* The request at the cursor, of count pieces, as count + 1: with the number behind the header. */
 void soft_xrc_extend(const struct soft_rc *rc, __be32 *number, const struct iovec *iov, unsigned count,

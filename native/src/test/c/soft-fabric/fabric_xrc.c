@@ -187,7 +187,7 @@ static void of_nobody(void)
     sent(&f.a, 1, IBV_WC_WR_FLUSH_ERR);
 }
 
-/* One that is gone is one that never was; the number is not given again at once. */
+/* A destroyed queue is answered as one that never existed; its number is not reused at once. */
 static void ended_queue(void)
 {
     struct fixture f = make();
@@ -269,7 +269,7 @@ static void domains(void)
     close(fd);
 }
 
-/* What is wrong in itself. */
+/* Invalid arguments. */
 static void wrong(void)
 {
     struct fixture f = make();

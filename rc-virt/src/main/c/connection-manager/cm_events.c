@@ -129,7 +129,7 @@ void cm_deliver_join(struct cm_id *id, struct cm_group *group)
     append((struct cm_channel *)id->id.channel, event);
 }
 
-/* Nothing is in the queue any more. A thread that has read the descriptor already looks and waits again. */
+/* The queue is empty. A thread that has read the descriptor already checks the queue and waits again. */
 static void quiet_channel(struct cm_channel *channel)
 {
     uint64_t count;

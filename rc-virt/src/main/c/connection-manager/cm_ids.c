@@ -146,7 +146,7 @@ struct cm_id *cm_find_listener(const struct cm_message *request)
     return any;
 }
 
-/* Of any port space, as CmDirectory.mayListenSoon does. */
+/* Ports of any port space count, as in CmDirectory.mayListenSoon. */
 int cm_may_listen_soon(const struct cm_message *request)
 {
     long since = cm_now_ms() - REPLACING_MS;

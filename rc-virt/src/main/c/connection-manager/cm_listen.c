@@ -1,5 +1,5 @@
-/* Who listens where: the agent knows, for all processes of the job. An address here is a port of a port space and an IP
- * address; there is no other meaning to IP addresses than to tell listeners apart. */
+/* Listeners. The agent knows all of them, for all processes of the job. An address here is a port of a port space and
+ * an IP address; IP addresses only tell listeners apart. */
 #include "cm.h"
 #include "agent-client/control.h"
 #include "gate/gate.h"

@@ -24,7 +24,7 @@ static void take_addresses(struct cm_id *id, const struct cm_message *request)
     memcpy(&id->id.route.addr.dst_storage, &request->source, sizeof request->source);
 }
 
-/* Of the event: the reason, or the status that a SIDR_REP has for it. */
+/* The event's status: the reason of a rejection, or the status that a SIDR_REP has for it. */
 static int status_of(const struct cm_id *id, const struct cm_message *rejection)
 {
     if (!cm_is_datagram(id))

@@ -69,7 +69,7 @@ static void fit_device(const struct ibv_device_attr *device, struct ibv_qp_attr 
         real->max_rd_atomic = (uint8_t)device->max_qp_init_rd_atom;
 }
 
-/* Of an unreliable one: see virtual_break_sends(). Its record is read as that of a request. */
+/* Breaks the sends of an unreliable connection: see virtual_break_sends(). Its record is read as a request's. */
 static int break_sends(struct v_qp *qp)
 {
     struct request_work request = {

@@ -42,7 +42,7 @@ enum resolution virtual_resolve(uint16_t lid, uint32_t qpn, struct address_entry
     }
 }
 
-/* Of a first incarnation's numbers none is ever another endpoint's: a route by them stays right when the epoch has
+/* A number of the first incarnation is never another endpoint's: a route by such numbers stays right when the epoch has
  * moved. */
 static void prepare(struct route *route, const struct v_ah *ah)
 {

@@ -26,7 +26,7 @@ static inline const struct route *plain_route(const struct v_ah *ah, uint32_t qp
     return LIKELY(route->plain_qpn == qpn) ? route : NULL;
 }
 
-/* Of an address handle that is there. NULL with errno when there is no route and none can be made. */
+/* The route of an existing address handle. NULL with errno if there is none and none can be made. */
 static inline const struct route *known_route(struct v_ah *ah, uint32_t qpn, uint64_t epoch)
 {
     const struct route *route = usual_route(ah, qpn, epoch);

@@ -8,7 +8,8 @@ int virtual_has_devices(void);
 
 /* Descriptors that the open devices hold; returns how many there are, writes at most max. */
 int virtual_owned_fds(int *fds, int max);
-/* Their mappings; at most max are written. Returns how many, or -1 when there are more or they cannot be told. */
+/* Mappings that the open devices hold; at most max are written. Returns how many there are; -1: more than max, or
+ * unknown. */
 int virtual_owned_ranges(struct udckpt_owned_range *ranges, int max);
 
 /* Waits for the sends' completions and moves every arrived completion to the virtual queues. Returns 0 or an errno. */

@@ -13,8 +13,8 @@
 struct fused_path {
     /* For context->ops: they take the job's objects and pass the gate. */
     int (*poll_cq)(struct ibv_cq *, int count, struct ibv_wc *);
-    /* Of datagrams only; a context gets post_any with its first reliable connection, so that who has none pays nothing
-     * for them. */
+    /* For datagrams only. A context gets post_any with its first reliable connection, so that contexts without
+     * connections do not pay for them. */
     int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
     int (*post_any)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
     int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
@@ -23,7 +23,7 @@ struct fused_path {
     void (*prepare)(struct route *route, const struct ibv_ah *real); /* fills route->prepared */
     uint64_t (*source_key)(uint16_t lid, uint32_t qpn);
     void (*adopt)(struct ibv_qp *real, uint32_t virtual_qpn);
-    /* For the generic path: what comes from nobody of the job is not taken all the same. */
+    /* For the generic path: datagrams from outside of the job are dropped here, too. */
     void (*guard)(struct ibv_qp *real);
     struct ibv_mr *(*register_as)(struct ibv_pd *, void *addr, size_t length, uint64_t iova, unsigned access,
                                   uint32_t key);
@@ -32,7 +32,7 @@ struct fused_path {
     struct ibv_mw *(*window_as)(struct ibv_pd *, enum ibv_mw_type type, const struct window_binding *binding);
     /* Oldest first; at most max are written, returns how many there are. SGEs point into the device's queue. */
     uint32_t (*outstanding)(const struct ibv_qp *real, struct ibv_recv_wr *wrs, uint32_t max);
-    /* Of a reliable connection: how completions call its peer, and which sends have not completed (inline data in one
+    /* For a reliable connection: how completions name its peer, and which sends have not completed (inline data in one
      * piece). */
     void (*name_peer)(struct ibv_qp *real, uint32_t qpn, uint16_t lid);
     uint32_t (*outstanding_sends)(const struct ibv_qp *real, struct ibv_send_wr *wrs, uint32_t max);

@@ -1,4 +1,4 @@
-/* The generic path (beside it: fused_path.c): where each call begins, and what chooses the way that it goes on. */
+/* The generic path (the other one: fused_path.c): entry of each call, and the choice of the path that it takes. */
 #include "generic_path.h"
 #include "fused_path.h"
 #include "queue-pair/transport.h"
@@ -20,7 +20,7 @@ static int look_poll(struct ibv_cq *cq, int count, struct ibv_wc *wc)
     return cq->context->ops.poll_cq(cq, count, wc);
 }
 
-/* Until a context is there nobody calls them. */
+/* Nothing calls these before there is a context. */
 struct device_calls generic_calls = {look_send, look_receive, look_poll};
 
 /* Other threads may be calling them: what they call is right for the objects that they have. */

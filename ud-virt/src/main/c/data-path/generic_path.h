@@ -1,14 +1,15 @@
 /* The generic path: it runs on real devices, and on the soft fabric with UDCKPT_DATA_PATH=generic (the default there is
- * the fused path, fused_path.h). Which way a queue's requests and completions go, chosen where it changes rather than
- * looked up each time: whether virtual is real (a first incarnation whose memory keys are the device's own), what is
- * signaled, which transport. A way is read inside the gate, so that no thread goes on in a way of before a restart; all
- * of them are right for any request, only not equally short. */
+ * the fused path, fused_path.h). Each queue has function pointers for its requests and completions. They are chosen
+ * when the choice changes, not at each call: by whether virtual numbers are the real ones (a first incarnation whose
+ * memory keys are the device's own), what is signaled, and which transport. A pointer is read inside the gate, so no
+ * thread continues on a path chosen before a restart. Every path is correct for every request; they differ in speed
+ * only. */
 #pragma once
 #include "virtual.h"
 
-/* The device's functions, as libibverbs' inline functions call them in each context, while all contexts of this
- * process have the same ones; else functions that look there. Only for the short ways. rxe's (rdma-core 44) give
- * errors with a minus sign: who sees one takes abs(). */
+/* The device's functions, which libibverbs' inline functions call through each context, if all contexts of this process
+ * have the same ones; else functions that look into the context. Only the plain paths use this table. The functions of
+ * rxe (rdma-core 44) return negative errors: the caller takes abs(). */
 struct device_calls {
     int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
     int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
@@ -22,8 +23,8 @@ int generic_post_recv(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr 
 int generic_post_srq_recv(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
 int generic_poll_cq(struct ibv_cq *, int count, struct ibv_wc *);
 
-/* The ways. The gate has been passed, and is left there. recorded: of a queue pair that signals all sends; noted: of a
- * context with memory windows. Those of connections are the transport's (transport.h). */
+/* The paths. The caller has passed the gate; the path leaves it. recorded: for a queue pair that signals all sends;
+ * noted: for a context with memory windows. Paths of connections are in the transport's table (transport.h). */
 int generic_post_plain(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
 int generic_post_recorded(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
 int generic_post_translated(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
@@ -41,7 +42,7 @@ void generic_learn_calls(void);
 void generic_choose_path(struct v_qp *qp);
 void generic_choose_paths(struct v_context *context); /* of all its queues */
 
-/* Who finds that the gate was closed, or has been: nothing that the thread has seen before need be true any more. */
+/* Called when the gate is or was closed: everything the thread has read before may be stale. */
 __attribute__((cold)) int generic_send_after_look(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
 __attribute__((cold)) int generic_receive_after_look(struct v_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
 __attribute__((cold)) int generic_poll_after_look(struct v_cq *, int count, struct ibv_wc *);

@@ -31,7 +31,7 @@ static int has_recorded(const struct v_qp *qp, uint64_t wr_id)
            is_in(receives->works, receives->mask + 1ul, wr_id);
 }
 
-/* Of a datagram request that has failed nothing is told but its wr_id and its queue pair (ibv_poll_cq(3)). The job's
+/* The completion of a failed datagram request has only its wr_id and its queue pair (ibv_poll_cq(3)). The job's
  * own wr_id is there when the request was not signaled. It would have to be an address within our rings to be taken
  * for a record. */
 __attribute__((cold, noinline)) static struct work *find_failed(struct v_context *context, const struct ibv_wc *wc)
@@ -55,7 +55,7 @@ static inline struct work *record_of(struct v_context *context, const struct ibv
     return UNLIKELY(failed) && !(*number & NUMBER_OF_CONNECTION) ? find_failed(context, wc) : work;
 }
 
-/* Of a queue pair of the device. The records do not tell it, since only a datagram with a GRH asks for it. */
+/* The port of a queue pair of the device. Records do not have it, since only a datagram with a GRH needs it. */
 static inline const struct v_port *port_at(const struct v_context *context, uint32_t real_number)
 {
     return &context->identity->ports[virtual_number_of(context, real_number) >> NUMBER_PORT_SHIFT & NUMBER_PORT_MASK];
@@ -201,7 +201,7 @@ __attribute__((noinline)) static int name_batch_translated(struct v_cq *cq, stru
     return name_batch(cq, wc, got, 1);
 }
 
-/* It calls the device and nothing else, and what it needs afterwards stays in memory: so no register is saved for
+/* Calls the device and nothing else, and reads what it needs afterwards from memory: so no register is saved for
  * every poll. */
 static inline __attribute__((always_inline)) int poll_usual(struct v_cq *cq, int count, struct ibv_wc *wc,
                                                             int translated)

@@ -40,7 +40,7 @@ void virtual_name_receives(struct work_ring *ring, uint32_t number)
         receive_at(ring, at)->work.number = number;
 }
 
-/* Of a shared queue the requests may complete in another order: a slot that is still taken is passed by. */
+/* Requests of a shared queue may complete in another order: slots that are still taken are skipped. */
 static struct receive_work *free_slot(struct work_ring *ring)
 {
     for (uint32_t at = 0; at <= ring->mask; at += ring->stride) {

@@ -259,7 +259,7 @@ int generic_post_translated(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_
     return hand_over(qp, &copy, NULL, wr, bad);
 }
 
-/* Of a queue pair that signals all. */
+/* For a queue pair that signals all sends. */
 int generic_post_recorded(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
     const struct v_ah *ah = (const struct v_ah *)wr->wr.ud.ah;

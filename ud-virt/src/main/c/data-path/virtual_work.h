@@ -43,7 +43,7 @@ static inline void free_work(struct work *work)
     __atomic_store_n(&work->state, WORK_FREE, __ATOMIC_RELEASE);
 }
 
-/* Of a slot that is the caller's: `bit` is its ring's. */
+/* Notes the pieces of a slot that the caller has taken; `bit` is its ring's. */
 static inline void count_pieces(struct work *work, uint32_t bit, int pieces)
 {
     if (pieces != 1)

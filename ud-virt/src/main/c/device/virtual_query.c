@@ -116,7 +116,7 @@ int virtual_query_device(struct ibv_context *context, struct ibv_device_attr *at
     return error;
 }
 
-/* Of the job's device, usable or not; NULL when it has none of this number. */
+/* A port of the job's device, usable or not; NULL if the device has none of this number. */
 static const struct v_port *any_port(struct ibv_context *context, uint32_t number)
 {
     const struct v_identity *identity = context_of(context)->identity;

@@ -185,7 +185,7 @@ static struct peer_keys *known_peer(int rank)
     return peer;
 }
 
-/* Of a rank of another node the agent makes the file. It may have to ask for a while: nobody waits for the mutex
+/* Has the agent make the file of a rank of another node, which may take a while: no thread waits for the mutex
  * meanwhile. */
 static void have_made(int rank)
 {

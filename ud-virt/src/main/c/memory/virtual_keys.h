@@ -13,7 +13,7 @@ enum { NEAR_KEYS = UINT16_MAX + 1 };
 extern uint64_t virtual_near_keys[NEAR_KEYS] __attribute__((visibility("hidden")));
 uint32_t virtual_far_key(uint32_t key);
 
-/* Of a key in memory: one load. */
+/* The table entry of a key in memory: one load. */
 static inline uint64_t *near_key(const uint32_t *key)
 {
     uint16_t slot;

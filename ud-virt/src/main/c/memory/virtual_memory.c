@@ -77,8 +77,8 @@ void virtual_translate_sges(struct ibv_sge *sges, uint32_t count)
         sges[i].lkey = real_key(sges[i].lkey);
 }
 
-/* One that is not found is of memory that the job has given up; the device of the next incarnation does not know it
- * either. */
+/* A key that is not found belongs to memory that the job has deregistered; the device of the next incarnation does not
+ * know it either. */
 void virtual_untranslate_sges(const struct v_context *context, struct ibv_sge *sges, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -94,7 +94,7 @@ static void come_near(const struct v_mr *mr)
     __atomic_store_n(near_key(&mr->mr.lkey), (uint64_t)mr->real_lkey << 32 | mr->mr.lkey, __ATOMIC_RELEASE);
 }
 
-/* Of a restart, with the gate closed: the region has another real key. */
+/* In a restart, with the gate closed: the region has another real key. */
 void virtual_set_real_key(struct v_mr *mr)
 {
     mr->real_lkey = mr->real->lkey;

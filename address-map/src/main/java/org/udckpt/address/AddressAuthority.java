@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 
-/** Who knows every endpoint of the job: the {@link AddressMap} itself, or a node's connection to it. Thread-safe. */
+/** Knows every endpoint of the job: the {@link AddressMap} itself, or a node's connection to it. Thread-safe. */
 public interface AddressAuthority {
     /**
      * Records a queue pair.

@@ -17,8 +17,8 @@ import org.udckpt.image.table.ArrowFile;
 import org.udckpt.image.table.ColumnBuffers;
 
 /**
- * What is in the file of an {@link AddressMapFile}. An image may be damaged, or somebody else's: each value is looked
- * at before it is used, and what no map holds is an {@link IllegalArgumentException}, which {@link ArrowFile} turns
+ * Reads the file of an {@link AddressMapFile}. An image may be damaged, or somebody else's: each value is checked
+ * before it is used. A value that no map holds is an {@link IllegalArgumentException}, which {@link ArrowFile} turns
  * into an error of the file.
  */
 final class AddressMapReader implements ArrowFile.Contents {
@@ -86,7 +86,7 @@ final class AddressMapReader implements ArrowFile.Contents {
         }
     }
 
-    /** Of what was read. @throws IllegalArgumentException where no map was written so */
+    /** The map that was read. @throws IllegalArgumentException where no map was written so */
     AddressMap map() {
         List<HostAddress> hosts = hosts(text(AddressMapFile.HOSTS), metadata.containsKey(AddressMapFile.HOST_LIDS)
                 ? number(AddressMapFile.HOST_LIDS, 1, AddressMap.LAST_LID) : 1);

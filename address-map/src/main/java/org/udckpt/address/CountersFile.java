@@ -31,10 +31,10 @@ public final class CountersFile implements AutoCloseable {
      */
     public record Counters(long udSends, long udRewrites, long udReceives, long udTranslations,
             long cacheMisses, long tableMisses, long unknownPeers, long addressHandles, long rcSends, long refused) {
-        /** Of who has counted nothing. */
+        /** Counters of a process that has counted nothing. */
         public static final Counters NONE = new Counters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-        /** Of several ranks together. */
+        /** The sum over several ranks. */
         public static Counters sum(List<Counters> all) {
             return all.stream().reduce(NONE, Counters::and);
         }
@@ -124,7 +124,8 @@ public final class CountersFile implements AutoCloseable {
     }
 
     /**
-     * Those of each number that a process has had in this incarnation, or could have had below one, in ascending order.
+     * The counters of each number that a process has had in this incarnation, or could have had below one, in ascending
+     * order.
      */
     public List<Counters> all() {
         return IntStream.range(0, places()).mapToObj(this::at).toList();

@@ -22,7 +22,7 @@ public final class DatagramKey {
         this.bytes = bytes;
     }
 
-    /** Of a job with one agent. */
+    /** A key for a job with one agent. */
     public static DatagramKey random() {
         byte[] bytes = new byte[BYTES];
         new SecureRandom().nextBytes(bytes);

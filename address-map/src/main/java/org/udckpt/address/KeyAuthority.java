@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * Who knows the remote keys of ranks of other nodes; those of this node's everybody reads in {@link KeysFile}s.
+ * Knows the remote keys of ranks of other nodes. Keys of this node's ranks are in {@link KeysFile}s, which all read.
  * Thread-safe; may take a while.
  */
 public interface KeyAuthority {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.image.ImageError;
 
-/** What is in the image may be damaged, or somebody else's: it is read, or an error, and never more than that. */
+/** The image's content may be damaged, or somebody else's: it is read or gives an error, and does nothing else. */
 @Timeout(120)
 class AddressMapFileTest {
     private static final int[] ODD = {0, 1, -1, Integer.MAX_VALUE, Integer.MIN_VALUE, 8, 1 << 20, 0x00ff0000};

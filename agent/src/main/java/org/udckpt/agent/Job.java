@@ -105,7 +105,7 @@ public final class Job implements AutoCloseable {
         }
     }
 
-    /** Those of the agent's own hosts must be here. */
+    /** The devices of the job; those of the agent's own hosts must be here. */
     private DeviceChoice devices() {
         if (facts.span().isAll()) {
             return DeviceChoice.resolve(settings);

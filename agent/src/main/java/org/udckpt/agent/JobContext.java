@@ -23,7 +23,7 @@ import org.udckpt.address.DatagramKey;
 public record JobContext(String runtime, Path directory, Map<String, String> environment, boolean terminal,
         List<String> machines, Function<AddressMap, AddressAuthority> authority,
         DatagramKey key) {
-    /** Of a job that has one agent, in its user's terminal. */
+    /** The context of a job that has one agent, in its user's terminal. */
     public static JobContext alone(String job) {
         return new JobContext(job, Path.of("").toAbsolutePath(), System.getenv(), true, List.of(), map -> map,
                 DatagramKey.random());

@@ -12,7 +12,7 @@ import org.udckpt.support.report.Failure;
  * What does not change while a job lives.
  *
  * @param imageDirectory where its checkpoints go, absolute
- * @param launch who has started its processes
+ * @param launch how its processes are started
  * @param layout of the whole job
  * @param span the ranks of this agent; no host of the layout is split
  * @param command the program and its arguments as given

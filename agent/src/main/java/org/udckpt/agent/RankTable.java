@@ -218,7 +218,7 @@ public final class RankTable {
         endAll(OptionalInt.empty(), null);
     }
 
-    /** Nobody will report exits any more: kills the ranks directly. */
+    /** No more exits will be reported: kills the ranks directly. */
     public void shepherdLost() {
         String why = "the shepherd, parent of " + (span.isAll() ? "the ranks" : span) + ", is gone (killed?)";
         Messages.error(why + "; ending the job", null);

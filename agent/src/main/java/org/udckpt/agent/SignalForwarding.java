@@ -59,7 +59,7 @@ public final class SignalForwarding {
         Signal.handle(new Signal("USR1"), signal -> action.run());
     }
 
-    /** ^Z does not stop this process. @param why not, for who has pressed it */
+    /** ^Z does not stop this process. @param why not, for the user who pressed it */
     public static void refuseStop(String why) {
         Signal.handle(new Signal("TSTP"), signal -> Messages.warn("^Z (TSTP) is ignored: " + why));
     }

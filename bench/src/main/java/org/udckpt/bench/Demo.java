@@ -81,7 +81,7 @@ public final class Demo implements Callable<Integer> {
                 case solve -> solve(root);
                 case nwchem -> nwchem(root);
             };
-            new Demonstration(root, directory, count, application, System.out).show();
+            new DemoRun(root, directory, count, application, System.out).show();
             return 0;
         } catch (BenchFailure e) {
             System.err.println("udckpt: the demonstration failed: " + e.getMessage());

@@ -92,7 +92,7 @@ final class BatchCommand implements Callable<Integer> {
         throw new IllegalArgumentException("no image");
     }
 
-    /** One that cannot be had from its hosts is as good as damaged. */
+    /** An image that cannot be fetched from its hosts is treated as damaged. */
     private static ImageLocation whole(NewJob job, ImageLocation image) throws InterruptedException {
         try {
             return job.whole(image);
@@ -124,7 +124,7 @@ final class BatchCommand implements Callable<Integer> {
         return images.isEmpty() ? 0 : images.getFirst().entry().id();
     }
 
-    /** Who changes the command and forgets the directory does not want the old one to go on. */
+    /** A user who changes the command but not the directory does not want the old command continued. */
     private static void requireSame(NewJob job, ImageLocation image) {
         JobState state;
         try (CheckpointReader reader = image.openJob(Keys.user(job.settings()))) {

@@ -55,7 +55,7 @@ final class DebugOptions {
                 new GdbCommand(words(gdb), commands(), script == null, StandardError.patient())) : null;
     }
 
-    /** Of the flag {@code --gdb}, separated by spaces. */
+    /** The words of the flag {@code --gdb}, separated by spaces. */
     static List<String> words(String gdb) {
         return Arrays.asList((gdb == null ? GdbCommand.DEFAULT : gdb.strip()).split("\\s+"));
     }

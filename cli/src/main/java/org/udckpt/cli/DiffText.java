@@ -48,7 +48,7 @@ final class DiffText {
         return pages.both() == 0 ? "-" : String.format(Locale.ROOT, "%.1f%%", 100.0 * pages.changed() / pages.both());
     }
 
-    /** Of several each has a line of its own first. */
+    /** Prints a node; if there are several, with a heading line. */
     private void print(NodeDiff node) {
         if (diff.nodes().size() > 1) {
             boolean moved = !node.older().host().equals(node.newer().host());

@@ -69,7 +69,7 @@ final class HelpGroups {
     /** Has the help of a verb printed so. */
     static void install(CommandLine verb) {
         if (VERBS.contains(verb.getCommandName())) {
-            // It would be longer than a screen, and says nothing that the groups do not.
+            // The full synopsis would be longer than a screen, and says nothing that the groups do not.
             verb.getCommandSpec().usageMessage().abbreviateSynopsis(true);
             verb.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, HelpGroups::text);
             verb.getHelpSectionMap().remove(UsageMessageSpec.SECTION_KEY_OPTION_LIST_HEADING);

@@ -76,7 +76,7 @@ final class InspectText {
                 : String.join(", ", ranks.stream().map(Object::toString).toList()));
     }
 
-    /** Of processes, shared objects and files. */
+    /** Stored bytes of processes, shared objects and files. */
     private static long stored(OpenNode node) {
         return node.memories().values().stream().mapToLong(source -> new Extents(source).bytes()).sum();
     }

@@ -50,7 +50,7 @@ final class ListCommand implements Callable<Integer> {
         ImageKey key = encrypted.key(common.settings());
         List<Row> rows = rows(key);
         rows.stream().map(row -> row.entry().problem())
-                .filter(problem -> key.missing() != null && problem instanceof ImageError.Locked).findFirst()
+                .filter(problem -> key.missing() != null && problem instanceof ImageError.NoKey).findFirst()
                 .ifPresent(problem -> {
                     throw Failure.of("listing the checkpoints of " + directory, problem); // nothing can be said of any
                 });
@@ -76,7 +76,7 @@ final class ListCommand implements Callable<Integer> {
     }
 
     /**
-     * What is listed.
+     * A line of the list.
      *
      * @param entry the one that would be read
      * @param places in which tiers it is; empty for those of one directory
@@ -157,7 +157,7 @@ final class ListCommand implements Callable<Integer> {
                 places);
     }
 
-    /** Of a job on several hosts how many they are. */
+    /** The number of hosts, for a job on several. */
     private static String hosts(Manifest manifest) {
         return manifest.nodes().size() > 1 ? " on " + manifest.nodes().size() + " hosts" : "";
     }

@@ -20,7 +20,7 @@ final class ManPage {
         this.help = new Help(command, Help.defaultColorScheme(Help.Ansi.OFF));
     }
 
-    /** Of section 1; the file's name without {@code .1}. */
+    /** The page's name in section 1: the file's name without {@code .1}. */
     static String name(CommandLine line) {
         return line.getCommandSpec().qualifiedName("-");
     }

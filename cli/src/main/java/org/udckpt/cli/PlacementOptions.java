@@ -59,7 +59,7 @@ final class PlacementOptions implements Placer {
         hosts = hosts == null ? null : SpareHosts.aside(settings, hosts);
     }
 
-    /** Those that are named; null: none. */
+    /** The hosts that are named; null: none. */
     HostLayout named() {
         return hosts == null ? null : HostLayout.parse(hosts);
     }

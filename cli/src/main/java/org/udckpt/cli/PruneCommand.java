@@ -75,7 +75,7 @@ final class PruneCommand implements Callable<Integer> {
     /** Without it nothing can be said of any checkpoint, and none would seem to be old enough. */
     private static void requireKey(RemovalOptions.Place place, ImageKey key) {
         for (Catalogue.Entry entry : ImageLocation.list(place.directory(), key)) {
-            if (entry.problem() instanceof ImageError.Locked) {
+            if (entry.problem() instanceof ImageError.NoKey) {
                 throw Failure.of("looking at the checkpoints of " + place.directory(), entry.problem());
             }
         }
@@ -102,7 +102,7 @@ final class PruneCommand implements Callable<Integer> {
         }
     }
 
-    /** Of that job, the newest that is on the slow tier as a whole. */
+    /** The newest checkpoint of that job that is complete on the slow tier. */
     private static Catalogue.Entry copy(Catalogue.Entry newest, Optional<Tiers> tiers, ImageKey key) {
         return tiers.stream()
                 .flatMap(two -> ImageLocation.list(two, key).stream())

@@ -146,7 +146,7 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** Nobody need read of it as long as nobody has tried. */
+    /** Refused datagrams, for the status line; "" if there were none. */
     private static String refused(JsonNode counters) {
         long count = counters.path("refused").asLong();
         return count == 0 ? "" : ", datagrams of strangers " + count;

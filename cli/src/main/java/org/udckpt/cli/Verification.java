@@ -27,7 +27,7 @@ import org.udckpt.support.report.Messages;
  * @param failure what is wrong; null: nothing
  */
 record Verification(ImageLocation location, long bytes, int files, long nanoseconds, Failure failure) {
-    /** Of an incomplete checkpoint it says so. */
+    /** Verifies a checkpoint; an incomplete one is reported as incomplete. */
     static Verification of(ImageLocation location, ImageKey key) {
         long begin = System.nanoTime();
         try (CheckpointReader reader = location.open(key); ReadView view = new ReadView("verify " + location.name())) {
@@ -71,7 +71,7 @@ record Verification(ImageLocation location, long bytes, int files, long nanoseco
         return location.entry().state() == Catalogue.State.INCOMPLETE;
     }
 
-    /** Nothing of it can be said from here. */
+    /** Whether the checkpoint cannot be verified from here. */
     boolean elsewhere() {
         return location.entry().onHosts();
     }

@@ -119,7 +119,7 @@ final class AgentProcesses implements AutoCloseable {
         }
     }
 
-    /** Those that still run when the time is over. */
+    /** The processes that still run when the time is over. */
     private List<Started> running(long until) throws InterruptedException {
         List<Started> running = new ArrayList<>();
         for (Started each : started) {

@@ -18,7 +18,7 @@ import org.udckpt.coordination.tree.MalformedMessage;
 sealed interface Introduction {
     /** The first byte. */
     byte MARK = 2;
-    /** Of addresses in a message: well below the longest one. */
+    /** Most bytes of addresses in a message: well below the longest message. */
     int MOST_OF_ONE = 16_384;
     int MOST_TEXT = 255;
 

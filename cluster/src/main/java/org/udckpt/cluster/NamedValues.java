@@ -23,7 +23,7 @@ final class NamedValues implements TableResolver.Local {
     private final Consumer<String> contradicted;
     /** By the exchange's number. */
     private final Map<Integer, Question> questions = new HashMap<>();
-    /** What is being asked at this moment: its answer may come before its number. */
+    /** The question that is being asked at this moment: its answer may come before its number. */
     private Question asking;
 
     /**
@@ -40,7 +40,7 @@ final class NamedValues implements TableResolver.Local {
         this.contradicted = contradicted;
     }
 
-    /** Nothing is to be gathered. */
+    /** Completes the table: this node has nothing to gather. */
     void complete(long now) {
         exchange.complete(now);
     }

@@ -6,7 +6,7 @@ import org.udckpt.coordination.protocol.Op;
 import org.udckpt.coordination.protocol.Ranks;
 import org.udckpt.coordination.protocol.Request;
 
-/** Of the lead's node, which has none: whatever is asked of it is done. */
+/** The ranks of the lead's node, which has none: every request succeeds at once. */
 final class NoRanks implements Ranks {
     private final NodeThread thread;
     private final Supplier<long[]> counts;

@@ -49,7 +49,7 @@ public final class NodeAuthority implements AddressAuthority, TableResolver.Loca
     private final TableResolver exchange;
     private final NodeFacts facts;
     private final NodeKeys keysOfRanks;
-    /** Of the node's thread: who waits for what was asked. */
+    /** Callers that wait, by question. In the node's thread. */
     private final Map<Integer, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
     private final Map<Integer, Long> keys = new HashMap<>();
     /** Virtual addresses of others that were found. */
@@ -57,7 +57,7 @@ public final class NodeAuthority implements AddressAuthority, TableResolver.Loca
     private volatile AddressMap own;
     private volatile List<Long> expected = List.of();
     private volatile Consumer<Endpoint> known = endpoint -> {};
-    /** Of the node's thread: the number of the question for all that were expected. */
+    /** Number of the question for all expected endpoints. In the node's thread. */
     private OptionalInt first = OptionalInt.empty();
 
     /**
@@ -210,7 +210,7 @@ public final class NodeAuthority implements AddressAuthority, TableResolver.Loca
                     connected.add(endpoint.rank());
                 }
             }));
-            // Who is not there any more had ended before the checkpoint. All have told their keys before the exchange.
+            // A rank that is missing had ended before the checkpoint. All have told their keys before the exchange.
             facts.fetch(keysOfRanks.names(connected), () -> thread.execute(then -> part.exchanged(null, then)), now);
             return;
         }

@@ -16,10 +16,10 @@ import org.udckpt.support.report.WriteProgress;
  */
 public record NodeCounts(long checkpoint, int units, WriteProgress write, long ranks, long missing, Counters messages) {
     private static final WriteProgress NOTHING = new WriteProgress(0, 0, 0, 0, 0, 0);
-    /** Of who has not said anything yet. */
+    /** Counts of a node that has not reported yet. */
     public static final NodeCounts NONE = NodeCounts.idle(0, 0, Counters.NONE);
 
-    /** Of an agent that writes no part. */
+    /** Counts of an agent that writes no part. */
     public static NodeCounts idle(long ranks, long missing, Counters messages) {
         return new NodeCounts(0, 0, NOTHING, ranks, missing, messages);
     }

@@ -11,7 +11,7 @@ import org.udckpt.linux.RawText;
 import org.udckpt.process.restore.Relocation;
 
 /**
- * What is to run on several nodes. Texts are as {@link org.udckpt.linux.RawText} has them.
+ * The job to be run on several nodes. Texts are as {@link org.udckpt.linux.RawText} has them.
  *
  * @param name        the job's
  * @param generation  of its incarnation: 0 for the first one
@@ -86,13 +86,13 @@ public record NodeJob(String name, int generation, LaunchMode launch, List<Unit>
         }
     }
 
-    /** Of all units. */
+    /** Number of ranks of all units. */
     public int ranks() {
         Unit last = units.getLast();
         return last.first() + last.count();
     }
 
-    /** Of the tree: the lead and one for each unit. */
+    /** Number of nodes of the tree: the lead and one for each unit. */
     public int nodes() {
         return units.size() + 1;
     }

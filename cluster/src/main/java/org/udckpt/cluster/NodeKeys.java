@@ -81,7 +81,7 @@ final class NodeKeys implements KeyAuthority {
         facts.put(Map.of(name(rank, virtualKey), Integer.toUnsignedString(realKey)));
     }
 
-    /** What is asked for so that {@link #of} need not ask. */
+    /** The names to fetch in advance, so that {@link #of} need not ask. */
     Set<String> names(Collection<Integer> ranks) {
         return isFirst() ? Set.of()
                 : ranks.stream().filter(rank -> !span.owns(rank)).map(NodeKeys::name).collect(Collectors.toSet());

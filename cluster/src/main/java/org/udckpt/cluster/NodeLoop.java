@@ -19,7 +19,7 @@ import org.udckpt.transport.Mailbox;
  * own. What comes before {@link #start} waits.
  */
 final class NodeLoop implements NodeThread, Inbox, AutoCloseable {
-    /** Who gets what is not of the tree. In the node's thread. */
+    /** Receives the messages that are not of the tree, in the node's thread. */
     interface Introductions {
         void received(int from, byte[] message, long now) throws MalformedMessage;
     }

@@ -82,7 +82,7 @@ final class Rendezvous implements NodeLoop.Introductions {
         return "unit " + NodeJob.unit(node) + " (" + job.units().get(NodeJob.unit(node)).host() + ")";
     }
 
-    /** Those below and those above, at any distance: a node whose parent is lost comes to one of them. */
+    /** For each node the nodes below and above, at any distance: a node whose parent is lost turns to one of them. */
     private Map<Integer, Map<Integer, InetSocketAddress>> rosters() {
         Map<Integer, Map<Integer, InetSocketAddress>> all = new HashMap<>();
         known.keySet().forEach(node -> all.put(node, new LinkedHashMap<>()));

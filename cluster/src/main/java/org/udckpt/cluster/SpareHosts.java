@@ -70,7 +70,7 @@ public final class SpareHosts {
         }
     }
 
-    /** Their names. @throws Failure for a number of hosts that nobody has named */
+    /** The names of spare hosts. @throws Failure for a number of hosts that nobody has named */
     public static List<String> names(Settings settings) {
         String text = settings.text(Option.SPARES);
         if (text.matches("\\d{1,6}")) {

@@ -3,8 +3,8 @@ package org.udckpt.cluster;
 import org.apache.arrow.vector.VectorSchemaRoot;
 
 /**
- * Who gets tables that nodes send to this one. In a link's thread: those of one node one after the other, those of
- * several at once.
+ * Receives the tables that nodes send to this one, in a link's thread: tables of one node one after the other, tables
+ * of several nodes at once.
  */
 @FunctionalInterface
 interface TableReader {

@@ -193,7 +193,7 @@ class NodesTest {
                             .contains("agents ended [0]: the agent of unit 0 on this host ended with exit code 137"),
                     lead::toString);
             assertTrue(lead.output().contains("lost node 1\n"), lead::toString);
-            // Those below the lost one may still be on their way to another parent when the end is asked for: they hear
+            // Nodes below the lost one may still be connecting to another parent when the end is requested: they hear
             // it as a farewell.
             assertTrue(lead.output().matches("(?s).*ended [345]( failed:.*)?\n.*"), lead::toString);
             assertEquals(4 * AnsweringAgent.LAST_LINES, lead.count("last line "), lead::toString);

@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import org.udckpt.linux.UntrustedPath;
 
 /**
- * Something about an image that its reader or writer cannot accept. The kinds are few because callers act on
- * them differently: a corrupt image means "take an older one", a too new one "take a newer udckpt".
+ * Something about an image that its reader or writer cannot accept. There is a kind for each different reaction: a
+ * corrupt image means "take an older one", a too new one "take a newer udckpt".
  */
 public abstract sealed class ImageError extends IOException {
     private static final long serialVersionUID = 1L;
@@ -60,11 +60,11 @@ public abstract sealed class ImageError extends IOException {
         }
     }
 
-    /** The reader has no key at all, or the image is encrypted and it has not the key for that. */
-    public static final class Locked extends ImageError {
+    /** A key is missing: the reader has none, or not the one that the image is encrypted with. */
+    public static final class NoKey extends ImageError {
         private static final long serialVersionUID = 1L;
 
-        public Locked(Path file, String what) {
+        public NoKey(Path file, String what) {
             super(file, -1, what, null);
         }
     }

@@ -54,7 +54,7 @@ public final class ImageNames {
         return file.contains(".stripe-");
     }
 
-    /** Of a node. */
+    /** Name of a stripe file of a node. */
     public static String stripe(int node, int stripe) {
         return String.format("node-%04d.stripe-%02d", node, stripe);
     }

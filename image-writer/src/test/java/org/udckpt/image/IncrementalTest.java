@@ -267,13 +267,13 @@ class IncrementalTest {
         write(Images.encrypted().withForm(INCREMENTAL), processes);
         Images.assertHolds(checkpoint(2), processes);
         try (CheckpointReader reader = CheckpointReader.open(checkpoint(2), Images.KEY)) {
-            assertTrue(assertThrows(ImageError.Locked.class, () -> reader.table("names", Images.Named.class))
+            assertTrue(assertThrows(ImageError.NoKey.class, () -> reader.table("names", Images.Named.class))
                     .getMessage().contains("--encrypt"));
-            assertThrows(ImageError.Locked.class, () -> reader.verify((_, _) -> {}));
+            assertThrows(ImageError.NoKey.class, () -> reader.verify((_, _) -> {}));
         }
         try (CheckpointReader reader =
                 CheckpointReader.open(checkpoint(2), Images.KEY.with(EncryptionSecret.of(new byte[32])))) {
-            assertTrue(assertThrows(ImageError.Locked.class, () -> reader.memory(100)).getMessage()
+            assertTrue(assertThrows(ImageError.NoKey.class, () -> reader.memory(100)).getMessage()
                     .contains("a different key"));
         }
     }

@@ -310,12 +310,12 @@ class PartTest {
                 .with(EncryptionSecret.of("a secret of thirty-two bytes too".getBytes(StandardCharsets.US_ASCII))));
         try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("c"), Images.encrypted())) {
             byte[] order = writer.order(1).encode();
-            assertThrows(ImageError.Locked.class, () -> peer.write(order, other));
-            assertThrows(ImageError.Locked.class, () -> peer.write(order, Images.options()));
+            assertThrows(ImageError.NoKey.class, () -> peer.write(order, other));
+            assertThrows(ImageError.NoKey.class, () -> peer.write(order, Images.options()));
         }
         try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("c"), Images.options())) {
             byte[] order = writer.order(1).encode();
-            assertThrows(ImageError.Locked.class, () -> peer.write(order, Images.encrypted()));
+            assertThrows(ImageError.NoKey.class, () -> peer.write(order, Images.encrypted()));
         }
     }
 

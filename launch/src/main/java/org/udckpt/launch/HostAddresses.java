@@ -196,7 +196,7 @@ public final class HostAddresses implements PortKeeper, AutoCloseable {
         return devices.soft();
     }
 
-    /** Those of the span's hosts, in order. */
+    /** The addresses of the span's hosts, in order. */
     public List<HostAddress> hosts() {
         return List.copyOf(hosts);
     }

@@ -11,7 +11,7 @@ import org.udckpt.support.report.Failure;
 public record HostLayout(List<Host> hosts) {
     public record Host(String name, int ranks) {}
 
-    /** Of one agent, and so of one host. */
+    /** Most ranks of one agent, and so of one host. */
     private static final int MAX_RANKS = 1024; // SHEPHERD_MAX_ROOTS of native/src/main/c/shepherd/shepherd.h
 
     /**

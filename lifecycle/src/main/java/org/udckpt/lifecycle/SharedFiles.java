@@ -98,7 +98,7 @@ final class SharedFiles {
         return owners;
     }
 
-    /** Those who had the same file. */
+    /** Groups the holders by the file that they had. */
     private static List<List<Holder>> apart(List<Holder> all, String path, String moved) {
         List<List<Holder>> files = new ArrayList<>();
         for (Holder holder : all) {

@@ -254,12 +254,12 @@ public final class Folder implements AutoCloseable {
         return path.equals("/") ? "/" + name : path + "/" + name;
     }
 
-    /** Of the directory itself. */
+    /** stat(2) of the directory itself. */
     public Files.Stat stat() {
         return Files.stat(fd);
     }
 
-    /** Of the name, even if that is a symbolic link; null: there is none. */
+    /** lstat(2) of a name; null: there is none. */
     public Files.Stat stat(String name) {
         MemorySegment data = Scratch.data();
         long result = Syscall.call(Syscall.NEWFSTATAT, fd, Scratch.string(name), data.address(), AT_SYMLINK_NOFOLLOW);

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What is in a directory, by getdents64(2). */
+/** The names in a directory, by getdents64(2). */
 final class FolderNames {
     /** Where struct linux_dirent64 has its own length, and its name. */
     private static final int LENGTH = 16, NAME = 19;

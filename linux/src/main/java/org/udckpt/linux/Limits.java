@@ -33,7 +33,7 @@ public final class Limits {
         return limits;
     }
 
-    /** Of the next word. */
+    /** Start of the next word. */
     private static int start(String text, int at) {
         while (text.charAt(at) == ' ') {
             at++;

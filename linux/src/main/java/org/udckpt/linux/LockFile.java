@@ -87,7 +87,7 @@ public final class LockFile implements AutoCloseable {
         return true;
     }
 
-    /** Who has the lock, for a message. */
+    /** The holder of the lock, for a message. */
     public String holder() {
         MemorySegment lock = lock(F_WRLCK);
         LinuxError.check(Syscall.call(Syscall.FCNTL, fd, F_GETLK, lock.address()), "ask who holds the lock " + path);

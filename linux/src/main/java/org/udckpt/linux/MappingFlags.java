@@ -26,7 +26,7 @@ public record MappingFlags(long start, long end, String flags) {
         return (" " + flags + " ").contains(" " + flag + " ");
     }
 
-    /** Of all mappings, ascending; takes about half as long as a scan of all pages. */
+    /** The flags of all mappings, ascending; takes about half as long as a scan of all pages. */
     public static List<MappingFlags> of(int pid) {
         return parse(Proc.text("/proc/" + pid + "/smaps"));
     }
@@ -63,7 +63,7 @@ public record MappingFlags(long start, long end, String flags) {
         return later ? new MappingFlags(start, end, flags + " " + LOCKED_LATER) : shown;
     }
 
-    /** Of "Rss:    124 kB". */
+    /** The number of a line like "Rss:    124 kB". */
     private static long kilobytes(String line) {
         return Long.parseLong(line.substring(line.indexOf(':') + 1, line.length() - " kB".length()).strip());
     }

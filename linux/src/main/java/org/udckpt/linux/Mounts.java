@@ -11,7 +11,7 @@ public final class Mounts {
     private Mounts() {}
 
     /**
-     * The user who has mounted the FUSE file system of this device; {@link #UNKNOWN} where the kernel does not say it.
+     * The user who has mounted the FUSE file system of this device; {@link #UNKNOWN} if the kernel does not report it.
      */
     static int fuseOwner(long device) {
         return fuseOwner(Proc.text("/proc/self/mountinfo"), device);

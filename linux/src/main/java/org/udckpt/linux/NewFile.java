@@ -4,8 +4,8 @@ import java.security.SecureRandom;
 import java.util.function.ToIntFunction;
 
 /**
- * A file that is written beside its place, under a name that nobody can guess, until it is whole: then it gets its own.
- * What is not given its place goes when it is closed.
+ * A file that is written beside its place, under a name that nobody can guess, until it is complete: then it is
+ * renamed. A file that was not renamed is removed by {@link #close}.
  */
 public final class NewFile implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();

@@ -40,7 +40,7 @@ public final class PathWriters implements AutoCloseable {
     }
 
     /**
-     * What is there.
+     * Finds the file at a path.
      *
      * @param path absolute
      * @throws LinuxError naming what is missing on the way
@@ -98,7 +98,7 @@ public final class PathWriters implements AutoCloseable {
         return new FoundFile(path, again, at.stat, links.and(at.entries), Writers.of(at.path, at.stat));
     }
 
-    /** What is on the way as a directory first, so that one that is mounted on demand is (open(2), O_PATH). */
+    /** Opens components on the way as directories first, so that an automount is mounted (open(2), O_PATH). */
     private static long open(Directory at, String name, boolean last) {
         int flags = Syscall.O_PATH | Syscall.O_NOFOLLOW | Syscall.O_CLOEXEC;
         long fd = last ? -LinuxError.ENOTDIR

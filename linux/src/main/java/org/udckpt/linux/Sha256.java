@@ -28,7 +28,7 @@ public abstract sealed class Sha256 {
 
     public abstract void add(MemorySegment part);
 
-    /** Of all that was added; it begins anew then. */
+    /** The digest of all that was added; then it begins anew. */
     public abstract byte[] finish();
 
     /** By the JDK. */

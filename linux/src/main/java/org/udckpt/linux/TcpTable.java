@@ -24,7 +24,7 @@ public final class TcpTable {
 
     private TcpTable() {}
 
-    /** Of the namespace of {@code process}: a pid, or "self". */
+    /** The table of the network namespace of {@code process}: a pid, or "self". */
     public static TcpTable of(String process) {
         TcpTable table = new TcpTable();
         for (String file : List.of("tcp", "tcp6")) {

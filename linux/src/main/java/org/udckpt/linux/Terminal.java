@@ -75,7 +75,7 @@ public final class Terminal {
         return Scratch.data().get(JAVA_INT, 0);
     }
 
-    /** Those of the slave, whichever end is asked. Null: the other end was closed (EIO). */
+    /** The modes of the slave, whichever end is asked. Null: the other end was closed (EIO). */
     public static byte[] modes(int fd) {
         long result = ioctl(fd, TCGETS2, Scratch.data().address());
         if (result == -LinuxError.EIO) {

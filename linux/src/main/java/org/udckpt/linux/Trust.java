@@ -1,8 +1,8 @@
 package org.udckpt.linux;
 
-/** Who may own a directory that is opened, and each directory above it, and who may write to them. */
+/** The permitted owners and writers of a directory that is opened, and of each directory above it. */
 public enum Trust {
-    /** Nobody asks: for who only reads what is sealed. */
+    /** Not checked: for readers of sealed content alone. */
     ANY,
     /**
      * This user or root, and nobody else writes, unless the directory is sticky: as sshd(8) asks with StrictModes. A

@@ -64,7 +64,7 @@ public final class UnixPeer {
         try {
             return checked(channel, "a connection to " + server.getLocalAddress());
         } catch (IOException | RuntimeException e) {
-            // also: the server was closed in this moment, and who has connected must not wait for ever
+            // also: the server was closed at this moment, and a client that has connected must not wait for ever
             channel.close();
             throw e;
         }
@@ -95,7 +95,7 @@ public final class UnixPeer {
         }
     }
 
-    /** Who was at the other end of a socket when it was connected. */
+    /** The user at the other end of a socket when it was connected. */
     static int user(Channel channel) throws IOException {
         MemorySegment data = Scratch.data();
         data.set(JAVA_INT, 32, UCRED_BYTES);

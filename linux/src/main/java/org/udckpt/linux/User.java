@@ -3,7 +3,7 @@ package org.udckpt.linux;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Whose rights this process has. */
+/** The user whose rights this process has. */
 public final class User {
     private static final int ROOT = 0;
     /**

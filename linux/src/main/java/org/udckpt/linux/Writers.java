@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Who besides this user and root can change a file, or put another one under its name: {@code user:ID},
+ * Users besides this one and root who can change a file, or put another one under its name: {@code user:ID},
  * {@code group:ID} or {@code everybody}, each with the file or directory that permits it.
  */
 public record Writers(Map<String, String> places) {
@@ -25,7 +25,7 @@ public record Writers(Map<String, String> places) {
     }
 
     /**
-     * Those whom owner and mode of a file or directory let write to it; of its group any member, also by an access
+     * Users whom owner and mode of a file or directory let write to it; any member of its group, also by an access
      * control list (acl(5)).
      */
     static Writers of(String path, Files.Stat stat) {
@@ -68,7 +68,7 @@ public record Writers(Map<String, String> places) {
         return nobody() ? "" : String.join(" ", new TreeSet<>(places.keySet()));
     }
 
-    /** Those who are not in a {@link #text}; where everybody was in it, there are none. */
+    /** Writers that are not in a {@link #text}; none if everybody is in it. */
     public Writers beside(String text) {
         if (nobody()) {
             return NOBODY;

@@ -15,9 +15,9 @@ import java.util.concurrent.TimeUnit;
  * one, or as root, and the attacker as another. Only root can start them.
  */
 public record OrdinaryUser(int uid) {
-    /** Who owns a job that is not root's. */
+    /** The owner of a job that is not root's. */
     public static final OrdinaryUser OWNER = new OrdinaryUser(61001);
-    /** Who attacks it. */
+    /** The attacker. */
     public static final OrdinaryUser STRANGER = new OrdinaryUser(61002);
 
     /** Skips the test where this process is not root. */

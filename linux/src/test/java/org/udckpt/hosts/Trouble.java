@@ -8,14 +8,14 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What is wrong with the network between a host and the others, for each frame of either way, whatever it carries.
+ * Emulated faults of the network between a host and the others, for each frame in either direction.
  *
- * @param delay      how late it comes; there and back it is twice that
- * @param jitter     plus or minus up to so much. Without netem frames stay in order all the same
- * @param loss       per cent of the frames that get lost
- * @param duplicates per cent that come twice
- * @param reordered  per cent that are not late, and so overtake others; needs a delay
- * @param rate       bits a second that have room; 0: any number. Who would wait for room for more than 0.3 s is lost
+ * @param delay      of one direction; the round trip has twice that
+ * @param jitter     deviation from the delay, at most. Without netem frames stay in order all the same
+ * @param loss       per cent of the frames that are lost
+ * @param duplicates per cent of the frames that arrive twice
+ * @param reordered  per cent of the frames that are not delayed, and so overtake others; needs a delay
+ * @param rate       bandwidth in bits a second; 0: unlimited. A frame that would be queued for more than 0.3 s is lost
  */
 public record Trouble(Duration delay, Duration jitter, double loss, double duplicates, double reordered, long rate) {
     private static final Duration QUEUE = Duration.ofMillis(300);

@@ -18,8 +18,8 @@ import org.udckpt.attack.OrdinaryUser;
 import org.udckpt.attack.Tries;
 
 /**
- * What is exported (a core file, metrics) to a directory that everybody can write to, where a stranger replaces each
- * new name by a link.
+ * Exports (a core file, metrics) to a directory that everybody can write to, where an attacker replaces each new name
+ * by a link.
  */
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
 class NewFileAttackTest {

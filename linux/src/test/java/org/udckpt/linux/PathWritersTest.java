@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.attack.OrdinaryUser;
 
-/** Who is found to be able to exchange a file. Owners can be given to files by root alone. */
+/** Users that are found to be able to exchange a file. Only root can give a file another owner. */
 class PathWritersTest {
     private static final String STRANGER = "user:" + OrdinaryUser.STRANGER.uid();
 

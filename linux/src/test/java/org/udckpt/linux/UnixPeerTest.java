@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who connects to a socket that is closed in the same moment hears of it, and does not wait for ever. */
+/** A client that connects to a socket that is closed at that moment gets an error, and does not wait for ever. */
 @Timeout(120)
 class UnixPeerTest {
     private static final int ROUNDS = 2000;

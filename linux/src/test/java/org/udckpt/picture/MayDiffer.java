@@ -18,7 +18,7 @@ public record MayDiffer(Pattern about, Pattern part, String reason) {
         return new MayDiffer(Pattern.compile(about), Pattern.compile(part), reason);
     }
 
-    /** What is left to be compared; null: nothing. */
+    /** The text that is left to be compared; null: nothing. */
     String without(String subject, String said) {
         if (!about.matcher(subject).find()) {
             return said;

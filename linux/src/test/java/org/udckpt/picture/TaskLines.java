@@ -126,7 +126,7 @@ final class TaskLines {
         }
     }
 
-    /** What is not there, or not for this user, is that in both pictures. */
+    /** A file that does not exist, or is not readable by this user, has the same error in both pictures. */
     private static void lines(Picture picture, String file, String about) {
         String text;
         try {

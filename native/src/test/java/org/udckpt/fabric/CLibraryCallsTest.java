@@ -70,8 +70,8 @@ class CLibraryCallsTest {
     }
 
     /**
-     * What is seen of the fabric's devices, with the same care: bad addresses are EFAULT, errno is kept, and the
-     * standard error's lock is not waited for.
+     * The device files of the soft fabric behave as the C library's: bad addresses are EFAULT, errno is kept, and the
+     * lock of standard error is not waited for.
      */
     @Test
     void devicesAreSeen() throws Exception {

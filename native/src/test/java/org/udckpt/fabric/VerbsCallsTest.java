@@ -86,7 +86,7 @@ class VerbsCallsTest {
         assertEquals(refused, where(rows, row -> row.here.equals("refused")));
     }
 
-    /** Those that a program's own code has in it, from the installed header. */
+    /** Functions that a program has inlined from the installed header. */
     @Test
     void inlineFunctions() throws Exception {
         Set<String> inline = new TreeSet<>();
@@ -102,7 +102,7 @@ class VerbsCallsTest {
         assertEquals(inline, table("libibverbs, inline functions of verbs.h").keySet());
     }
 
-    /** What is refused and what is a probe is so in the program that calls all of them. */
+    /** The rows "refused" and "probe" agree with a program that calls all functions. */
     @Test
     void refusals() throws Exception {
         Map<String, Row> rows = table("libibverbs, exported");

@@ -156,7 +156,7 @@ class RcVirtualizationTest {
         }
     }
 
-    /** Who sleeps when the job is checkpointed is woken by what comes in the next incarnation. */
+    /** A thread that sleeps at the checkpoint is woken by an event of the next incarnation. */
     @Test
     void aSleeperWakesInTheNextIncarnation() throws Exception {
         try (Incarnations incarnations = incarnations("own", 14, Map.of())) {

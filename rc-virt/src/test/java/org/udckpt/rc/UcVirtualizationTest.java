@@ -31,7 +31,10 @@ class UcVirtualizationTest {
     private static final String SEND = "opcode 0", WRITE = "opcode 1", RECEIVE = "opcode 128",
             RECEIVE_WRITE = "opcode 129";
 
-    /** On the way back, too; the network loses nothing, and receives are there in time, so that all messages come. */
+    /**
+     * SCRIPT also covers the reverse direction. Nothing is lost, and receives are posted in time, so every message
+     * arrives.
+     */
     private static final List<Step> SCRIPT = List.of(
             Step.of(1, "receive 1 4096", "posted 0"),
             Step.of(1, "receive 2 8192", "posted 0"),
@@ -125,8 +128,7 @@ class UcVirtualizationTest {
     }
 
     /**
-     * Those that a sender has been told to be sent, and for which receives were there, are received once, whatever
-     * incarnation they come in.
+     * A send that was posted, with a receive posted for it, arrives once, in whichever incarnation.
      */
     @ParameterizedTest
     @ValueSource(strings = {"fused", "generic"})

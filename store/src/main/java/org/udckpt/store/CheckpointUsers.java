@@ -12,7 +12,7 @@ import org.udckpt.support.report.Messages;
 import org.udckpt.support.runtime.JobRecord;
 import org.udckpt.support.runtime.RuntimeDirectory;
 
-/** Who holds a checkpoint, for messages: a job, or another process that reads it. */
+/** Finds the holder of a checkpoint, for messages: a job, or another process that reads it. */
 public final class CheckpointUsers {
     private final Settings settings;
 

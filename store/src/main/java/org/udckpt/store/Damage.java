@@ -33,7 +33,7 @@ public final class Damage {
         found.set(problem.getMessage());
     }
 
-    /** What is wrong, for people, if anything was found since this was last asked. */
+    /** A message about damage found since the last call; empty: none. */
     public Optional<String> take() {
         return Optional.ofNullable(found.getAndSet(null));
     }

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 public record FilePlace(String boot, long imageDevice) {
     private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
 
-    /** Of this process. @param images a directory that all nodes of the job see */
+    /** The place of this process's files. @param images a directory that all nodes of the job see */
     public static FilePlace of(Path images) throws IOException {
         return new FilePlace(Files.readString(BOOT).strip(), (long) Files.getAttribute(images, "unix:dev"));
     }

@@ -79,7 +79,7 @@ public record ImageLocation(Path parent, Catalogue.Entry entry, String tier, Opt
         Catalogue.Entry newest = entries.stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE)
                 .reduce((earlier, later) -> later)
                 .orElseThrow(() -> noneComplete(parent.toString(), entries));
-        new PassedOver(entries).tell(newest, warn);
+        new SkippedCheckpoints(entries).tell(newest, warn);
         return new ImageLocation(parent, newest);
     }
 
@@ -111,7 +111,8 @@ public record ImageLocation(Path parent, Catalogue.Entry entry, String tier, Opt
                 .best();
         Catalogue.Entry entry = best.entry();
         if (entry.state() == Catalogue.State.COMPLETE) {
-            new PassedOver(id.isEmpty() ? places : places.stream().filter(place -> place.id() == entry.id()).toList())
+            new SkippedCheckpoints(
+                    id.isEmpty() ? places : places.stream().filter(place -> place.id() == entry.id()).toList())
                     .tell(entry, warn);
         }
         return in(tiers, best);

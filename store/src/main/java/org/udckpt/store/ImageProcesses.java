@@ -97,7 +97,7 @@ public final class ImageProcesses {
         return row != null && row.verbs();
     }
 
-    /** Those that belong to no rank. */
+    /** Processes that belong to no rank. */
     public List<ProcessState> others() {
         return all.stream().filter(process -> !rankOf.containsKey(process.pid())).toList();
     }

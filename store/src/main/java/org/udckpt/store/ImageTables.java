@@ -71,7 +71,7 @@ public final class ImageTables {
     }
 
     /**
-     * Those of {@code image}; empty in images that were made before this table was.
+     * The rows of {@code image}; empty in images that are older than this table.
      *
      * @param span the node's share of the job's: see {@link JobState#span}
      */

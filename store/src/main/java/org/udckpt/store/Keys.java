@@ -22,12 +22,12 @@ public final class Keys {
         return user(Settings.load());
     }
 
-    /** Of who reads; there may be none, and then none is made. */
+    /** The key of a reader; there may be none, and none is made then. */
     public static ImageKey user(Settings settings) {
         return key(settings, ImageKey::ofReader);
     }
 
-    /** Of who writes: it is made on first use. */
+    /** The key of a writer; made on first use. */
     public static ImageKey writer(Settings settings) {
         return key(settings, ImageKey::ofUser);
     }

@@ -20,7 +20,7 @@ public final class OpenImage implements AutoCloseable {
     private final ImageLocation location;
     private final CheckpointReader reader;
     private final JobState job;
-    /** Those that were asked for. */
+    /** The nodes that were asked for, by index. */
     private final SortedMap<Integer, OpenNode> read = new TreeMap<>();
 
     private OpenImage(ImageLocation location, CheckpointReader reader, JobState job) {
@@ -56,7 +56,7 @@ public final class OpenImage implements AutoCloseable {
         return reader;
     }
 
-    /** What is the whole job's. */
+    /** The state of the whole job. */
     public JobState job() {
         return job;
     }

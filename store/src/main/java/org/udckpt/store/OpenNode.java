@@ -64,7 +64,7 @@ public record OpenNode(int index, String host, NodeState state, JobImage image, 
         return memories.getOrDefault(new MemoryKey(false, id), new Nothing(false, id));
     }
 
-    /** Of what nothing is stored: all of it is zero, or a mapped file's. */
+    /** Memory of which nothing is stored: all of it is zero, or a mapped file's. */
     private record Nothing(boolean process, long id) implements MemorySource {
         @Override
         public long[] extents() {

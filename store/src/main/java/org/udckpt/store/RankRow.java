@@ -49,7 +49,7 @@ public record RankRow(int pid, int rank, int mpiRank, boolean verbs) {
         return (int) rows.stream().mapToInt(RankRow::rank).distinct().count();
     }
 
-    /** Those of them that have a device. */
+    /** The ranks that have a device. */
     public static List<RankNumbers.Rank> numbered(List<RankRow> rows) {
         return rows.stream().filter(RankRow::verbs).map(row -> new RankNumbers.Rank(row.rank, row.pid, row.mpiRank))
                 .toList();

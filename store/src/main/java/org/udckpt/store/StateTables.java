@@ -41,13 +41,13 @@ public final class StateTables {
         writer.table(JOB, JobRow.class, List.of(state.row()));
     }
 
-    /** Of the one agent of a job; its runtime directory is in the table of the {@link JobState}. */
+    /** Writes the state of the one agent of a job; its runtime directory is in the table of the {@link JobState}. */
     public static void write(CheckpointWriter writer, NodeState state) throws IOException {
         writer.table(PMI, PmiRow.class, pmi(state));
         writer.table(ADDRESSES, AddressRow.class, addresses(state));
     }
 
-    /** Of one agent of several. */
+    /** Writes the state of one agent of several. */
     public static void write(NodeWriter node, NodeState state, FilePlace place) throws IOException {
         node.table(AGENT, AgentRow.class,
                 List.of(new AgentRow(state.namedRuntime(), place.boot(), place.imageDevice())));
@@ -60,7 +60,7 @@ public final class StateTables {
         writer.table(STOP_TIMES, StopTimesRow.class, List.of(stops));
     }
 
-    /** Of a checkpoint that several agents have made. */
+    /** Writes the calls of a checkpoint that several agents have made. */
     public static void writeCalls(CheckpointWriter writer, List<CallRow> calls) throws IOException {
         writer.table(CALLS, CallRow.class, calls);
     }
@@ -123,7 +123,7 @@ public final class StateTables {
         return reader.nodes().size() > 1 || reader.nodes().getFirst().has(AGENT);
     }
 
-    /** Of the job's incarnation until this checkpoint; empty in images that were made before this table was. */
+    /** Stop times of the job's incarnation until this checkpoint; empty in images older than this table. */
     public static Optional<StopTimesRow> readStopTimes(CheckpointReader reader) throws IOException {
         return reader.jobTableIfThere(STOP_TIMES, StopTimesRow.class).stream().findFirst();
     }
@@ -142,7 +142,7 @@ public final class StateTables {
                 node.tableIfThere(PEERS, PeerRow.class).stream().map(PeerRow::key).toList());
     }
 
-    /** Of one node of several. */
+    /** Reads the place of one node of several. */
     public static FilePlace readPlace(NodeReader node) throws IOException {
         AgentRow row = only(AGENT, node.file(AGENT), node.table(AGENT, AgentRow.class));
         return new FilePlace(row.boot(), row.imageDevice());

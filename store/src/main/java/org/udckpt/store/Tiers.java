@@ -43,7 +43,7 @@ public record Tiers(Tier.Directory fast, Tier.Directory slow) {
                 new Tiers(new Tier.Directory(matcher.group(fastFirst ? 1 : 3), fast), new Tier.Directory(SLOW, slow)));
     }
 
-    /** Those of the settings; empty: all checkpoints are in one directory. */
+    /** The tiers of the settings; empty: all checkpoints are in one directory. */
     public static Optional<Tiers> of(Settings settings) {
         String text = settings.text(Option.TIERS);
         if (text.isEmpty()) {

@@ -22,7 +22,7 @@ import org.udckpt.image.storage.RateLimit;
 import org.udckpt.store.ImageLocation;
 import org.udckpt.system.cli.GoldenJobImageTest;
 
-/** What is said, and kept, of a checkpoint that was read whole. */
+/** The report about a checkpoint that was read completely, and the mark that is kept of it. */
 @Timeout(60)
 class VerificationTest {
     @TempDir

@@ -36,7 +36,7 @@ class PathUseTest {
             "java.nio.channels.FileChannel", Set.of("open"),
             "java.nio.file.Path", Set.of("toRealPath"),
             "org.udckpt.linux.Files", Set.of("open", "tryOpen", "stat", "tryStat", "readLink"));
-    /** Who may, and why. */
+    /** Classes that may use paths, and why. */
     private static final Map<String, String> MAY = Map.ofEntries(
             Map.entry("org.udckpt.image.directory.WriterLease", "reads /proc"),
             Map.entry("org.udckpt.image.key.ImageKey",

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.udckpt.bench.measured.RowFile;
 
-/** What is published: files in results/ that parse, and pages that say what these files say. */
+/** Published results: the files in results/ parse, and the pages agree with them. */
 class ResultsFilesTest {
     private static final Path ROOT = Path.of(System.getProperty("udckpt.root"));
     private static final Path RESULTS = ROOT.resolve("results");

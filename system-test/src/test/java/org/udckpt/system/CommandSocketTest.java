@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who asks badly, or too often, does not keep the others from asking. */
+/** Clients with malformed or too many requests do not block other clients. */
 @Timeout(120)
 class CommandSocketTest {
     private static final int SPARE = 4;

@@ -25,7 +25,7 @@ import org.udckpt.hosts.HostLab;
  * chosen by {@code -Dudckpt.seed=S}; {@code ./udckpt test phases} makes all.
  */
 class HostPhaseFaultsTest {
-    /** Those that an agent has something to do in; tables are exchanged between START and CONNECT. */
+    /** Phases in which an agent works; tables are exchanged between START and CONNECT. */
     private static final List<Op> PHASES = List.of(Op.SUSPEND, Op.DRAIN, Op.SNAPSHOT, Op.RESUME, Op.WRITE, Op.COMMIT,
             Op.FILES, Op.START, Op.CONNECT, Op.OPEN);
     // the lease is 4 s; on a machine on which everything waits for two processors

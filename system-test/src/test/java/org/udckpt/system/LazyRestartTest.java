@@ -116,7 +116,10 @@ class LazyRestartTest {
         }
     }
 
-    /** What is read before the ranks run: the restart ends those that are there already, which is no news of theirs. */
+    /**
+     * An image that is damaged where it is read before the ranks run: the restart kills the processes that exist
+     * already, and does not report their ends.
+     */
     @Test
     void aRestartThatFailsSaysOnlyWhy() throws Exception {
         try (RunningJob job = saved()) {

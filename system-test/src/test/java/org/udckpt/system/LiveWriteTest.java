@@ -16,7 +16,7 @@ import org.udckpt.store.Keys;
 import org.udckpt.store.StateTables;
 import org.udckpt.store.StopTimesRow;
 
-/** What is to be seen of a write while it goes on, and of all stops afterwards. */
+/** The state of a write while it is in progress, and the statistics of all stops afterwards. */
 @Timeout(180)
 class LiveWriteTest {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -62,7 +62,7 @@ final class SlurmJob implements AutoCloseable {
         submit(options, script);
     }
 
-    /** One that nobody prepared for checkpoints: a batch script with 'udckpt run' in front of the program. */
+    /** A job that is not prepared for checkpoints: a batch script with 'udckpt run' in front of the program. */
     void submitRun(String... options) throws Exception {
         submitRun(ranks, options);
     }

@@ -30,7 +30,7 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
         this.members = new AuthenticatedConnections(limits.connections());
     }
 
-    /** Of the listening channel: what it reads are connections. */
+    /** Reads the listening channel: each message of it is a connection. */
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         Channel connection = (Channel) message;
@@ -98,7 +98,7 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
         return open;
     }
 
-    /** Of the job's nodes. */
+    /** Number of connections of the job's nodes. */
     synchronized int members() {
         return members.size();
     }

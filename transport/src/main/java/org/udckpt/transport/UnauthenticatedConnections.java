@@ -62,7 +62,7 @@ final class UnauthenticatedConnections {
         return new Verdict(null, loser);
     }
 
-    /** Of the address that has most, unless the newcomer's would have as many then. */
+    /** The connection to close: of the address that has most, unless the newcomer's address would then have as many. */
     private Stranger loserOfAll(int own, long now) {
         Map.Entry<InetAddress, Integer> most =
                 ofOne.entrySet().stream().max(Comparator.comparingInt(Map.Entry::getValue)).orElseThrow();

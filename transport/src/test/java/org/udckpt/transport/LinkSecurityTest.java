@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Timeout;
 import org.udckpt.coordination.tree.TreeTransport;
 
 /**
- * Who is not of the job gets nothing, and who is and errs harms nobody: after each attack the job's nodes talk as
- * before.
+ * A peer outside of the job gets nothing, and a peer of the job that errs harms nobody: after each attack the job's
+ * nodes communicate as before.
  */
 @Timeout(120)
 class LinkSecurityTest {

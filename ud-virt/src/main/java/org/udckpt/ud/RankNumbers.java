@@ -60,8 +60,7 @@ public final class RankNumbers {
     }
 
     /**
-     * Those of the checkpoint from which the job comes will say so themselves: until then nobody else gets their
-     * numbers.
+     * Reserves the numbers of the ranks of the checkpoint that the job is restarted from, until they report themselves.
      */
     public synchronized void expect(List<Rank> restored) {
         for (Rank rank : restored) {

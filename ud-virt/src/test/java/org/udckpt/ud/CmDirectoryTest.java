@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.udckpt.address.Gid;
 import org.udckpt.address.VerbsAddress;
 
-/** Who may have which port of rdma_cm, and who is found at it. */
+/** Ports of rdma_cm: who may bind each, and which listener is found at it. */
 class CmDirectoryTest {
     private static final int TCP = 0x106;
     private static final int UDP = 0x111;

@@ -40,7 +40,7 @@ class SanitizedFabricTest {
                         .flatMap(program -> cases(SanitizedBuild.THREAD, program, way)));
     }
 
-    /** What is lost is sent again by the device's own thread, beside those of the program. */
+    /** Lost packets are sent again by the device's own thread, beside the program's threads. */
     @TestFactory
     Stream<DynamicTest> threadsOverABadNetwork() throws Exception {
         Map<String,

@@ -130,7 +130,8 @@ public final class CommandServer implements AutoCloseable {
     }
 
     /**
-     * Who does not read for so long is hung up on: a stopped terminal must not hold a checkpoint, and those after it.
+     * A client that does not read for so long is disconnected: a stopped terminal must not block this checkpoint and
+     * later ones.
      */
     private static void send(SocketChannel channel, ObjectNode node) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap((JSON.writeValueAsString(node) + "\n").getBytes(StandardCharsets.UTF_8));

@@ -7,14 +7,14 @@ import org.udckpt.support.report.ExitCode;
 import org.udckpt.support.report.Failure;
 
 /**
- * What a running job is asked over its command.sock. Which verbs each kind of job answers is said here, in
- * {@link #answer}, and nowhere else.
+ * The requests that a running job answers over its command.sock. {@link #answer} alone decides which verbs each kind of
+ * job answers.
  */
 public sealed interface JobCommands {
     /** The job's part of {@code status --json}: one element of "jobs", without counters. */
     ObjectNode status();
 
-    /** A whole job: on one host, or the lead of a job of several hosts. */
+    /** Of a whole job: on one host, or the lead of a job of several hosts. */
     non-sealed interface Whole extends JobCommands {
         /**
          * Takes a checkpoint.
@@ -27,8 +27,8 @@ public sealed interface JobCommands {
         String checkpoint(Progress progress, boolean wait, OptionalInt end);
     }
 
-    /** A unit: the part of a job of several hosts that runs on one of them. */
-    non-sealed interface Part extends JobCommands {
+    /** Of a unit: the part of a job of several hosts that runs on one of them. */
+    non-sealed interface OfUnit extends JobCommands {
         /** The unit's own name. */
         String name();
 
@@ -47,9 +47,10 @@ public sealed interface JobCommands {
             case "checkpoint" -> {
                 switch (this) {
                     case Whole job -> answer.put("id", job.checkpoint(progress, request.durable(), request.end()));
-                    case Part unit -> throw new Failure(ExitCode.USAGE, unit.name() + " is a part of job " + unit.job()
-                            + ": take checkpoints on the host where the job was started ('udckpt checkpoint "
-                            + unit.job() + "')");
+                    case OfUnit unit -> throw new Failure(ExitCode.USAGE,
+                            unit.name() + " is a part of job " + unit.job()
+                                    + ": take checkpoints on the host where the job was started ('udckpt checkpoint "
+                                    + unit.job() + "')");
                 }
             }
             case "status" -> answer.set("job", status());

@@ -27,7 +27,7 @@ class JobCommandsTest {
         }
     }
 
-    private record Part(String name, String job) implements JobCommands.Part {
+    private record Part(String name, String job) implements JobCommands.OfUnit {
         @Override
         public ObjectNode status() {
             return JsonNodeFactory.instance.objectNode().put("name", name);

@@ -2,9 +2,9 @@ package org.udckpt.bench.application;
 
 import java.util.Locale;
 
-/** What is done to an application while it runs. */
+/** The events of an application's run. */
 enum TrialMode {
-    /** Nothing; its answer is what the others are compared with. */
+    /** None; the others are compared with this run's answer. */
     PLAIN,
     /** Two checkpoints, and it goes on each time. */
     CHECKPOINT,

@@ -26,7 +26,7 @@ final class TrialVerdicts {
         JSON.writeValue(file(cell, way).toFile(), verdict);
     }
 
-    /** Nothing, too, when it passed and the application's description, its inputs or the command have changed since. */
+    /** A verdict; empty also if it passed and the application's description, inputs or command have changed since. */
     Optional<TrialVerdict> of(Cell cell, TrialMode way) throws IOException {
         Path file = file(cell, way);
         if (!Files.exists(file)) {

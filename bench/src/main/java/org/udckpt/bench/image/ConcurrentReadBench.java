@@ -12,8 +12,8 @@ import org.udckpt.bench.image.Resident.Shape;
 import org.udckpt.bench.image.Resident.Taken;
 
 /**
- * What is left of the disk to the job's own reads while its image is written to it: as many as fio gets, of 64 KiB at
- * places of chance and past the page cache, two at a time, beside a write and, before it, alone.
+ * Measures the disk throughput left to the job's own reads while its image is written: random reads by fio of 64 KiB,
+ * two at a time, past the page cache, beside a write and, before it, alone.
  */
 @SuppressWarnings("try") // close() waits for a program, and whoever closes may be interrupted
 final class ConcurrentReadBench {

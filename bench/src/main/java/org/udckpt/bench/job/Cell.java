@@ -15,7 +15,7 @@ import org.udckpt.bench.workload.Mpi;
 import org.udckpt.bench.workload.UserProgram;
 import org.udckpt.bench.workload.Workload;
 
-/** What is run: an application, who starts it, over what. */
+/** One combination to be run: an application, its launcher and its transport. */
 public record Cell(Workload workload, Launcher launcher, UcxTransport transport, int ranks) {
 
     /** Unique for a number of ranks, and the name of a file. */
@@ -47,7 +47,7 @@ public record Cell(Workload workload, Launcher launcher, UcxTransport transport,
                 .findFirst();
     }
 
-    /** What is missing, and what to do about it. */
+    /** The missing program or package, and what to do about it. */
     public String remedy() {
         String name = workload.name() + ": ";
         List<UserProgram> brought = workload.supply().brought();
@@ -80,7 +80,7 @@ public record Cell(Workload workload, Launcher launcher, UcxTransport transport,
         return environment;
     }
 
-    /** Those after {@code udckpt run}, but for the job's name and directory. */
+    /** The arguments of {@code udckpt run}, without the job's name and directory. */
     public List<String> words(Path session) {
         return launcher.words(build(), ranks, session);
     }

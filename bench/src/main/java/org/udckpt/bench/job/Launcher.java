@@ -8,7 +8,8 @@ import org.udckpt.bench.workload.Build;
 import org.udckpt.bench.workload.Mpi;
 
 /**
- * Who starts the ranks: udckpt itself, or the MPI library's own launcher with all that belongs to it inside of the job.
+ * Starts the ranks: udckpt itself, or the MPI library's own launcher, which is inside of the job with all its
+ * processes.
  */
 public enum Launcher {
     RUN(Mpi.MPICH, "udckpt", "libmpich12"),

@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 public final class Trees {
     private Trees() {}
 
-    /** Nothing happens when it is not there. */
+    /** Removes a directory with its content, if it exists. */
     public static void remove(Path directory) throws IOException {
         if (Files.notExists(directory)) {
             return;

@@ -108,7 +108,7 @@ public final class Workplace implements AutoCloseable {
         return work;
     }
 
-    /** That of the directory. */
+    /** The directory's name. */
     public String name() {
         return work.getParent().getFileName().toString();
     }

@@ -26,7 +26,7 @@ import org.udckpt.transport.TransportLimits;
  */
 public final class LinkMemory {
     private static final int STEPS = 4;
-    /** Of the tree: nobody is idle for three while he is measured. */
+    /** The tree's heartbeat: no connection is idle for three of them while it is measured. */
     private static final Duration HEARTBEAT = Duration.ofSeconds(10);
     private static final String LEAD = "127.88.0.1", AGENTS = "127.88.0.2";
 

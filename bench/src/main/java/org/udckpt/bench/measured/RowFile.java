@@ -12,7 +12,7 @@ import org.udckpt.image.table.RecordTable;
 
 /** Rows as an Arrow IPC file. */
 public final class RowFile {
-    /** Of the file in the directory of a run that has all of its rows. */
+    /** Name of the file with all rows of a run, in the run's directory. */
     public static final String NAME = "results.arrow";
     private static final RecordTable<Row> TABLE = RecordTable.of(Row.class);
 

@@ -105,7 +105,7 @@ public final class MicroCommand implements Callable<Integer> {
         }
     }
 
-    /** Of the sources; whoever makes a command to describe it need not know. */
+    /** The root of the sources; not needed to describe a command, so it is read late. */
     private static Path root() {
         return Path.of(System.getProperty("udckpt.root"));
     }

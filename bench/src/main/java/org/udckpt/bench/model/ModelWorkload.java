@@ -19,12 +19,12 @@ public record ModelWorkload(long ranks, int ranksPerNode, double rankBytes, doub
         return (ranks + ranksPerNode - 1) / ranksPerNode;
     }
 
-    /** Of all ranks' memory. */
+    /** Bytes of all ranks' memory. */
     public double bytes() {
         return ranks * rankBytes;
     }
 
-    /** Of one image. */
+    /** Bytes of one image. */
     public double imageBytes() {
         return bytes() * stored;
     }

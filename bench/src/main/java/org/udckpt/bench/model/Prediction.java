@@ -28,7 +28,7 @@ public record Prediction(double stop, double write, double drain, double coordin
         return of(job, stop, write, stop + costs.agent() + costs.slowDown() * write, slow, costs, mtbf);
     }
 
-    /** Of a checkpointer that writes while the job stands still, on the same storage. */
+    /** The prediction for a checkpointer that writes while the job stands still, on the same storage. */
     public static Prediction blocking(ModelWorkload job, Storage storage, Storage slow, Costs costs, double mtbf) {
         double write = costs.writeBase() + storage.time(job);
         double stop = costs.stop(job) + write;

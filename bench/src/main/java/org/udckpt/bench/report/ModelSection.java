@@ -51,7 +51,7 @@ final class ModelSection {
         return all;
     }
 
-    /** Of each pair with checkpoints each so many seconds, by the clock. */
+    /** Seconds per checkpoint, of each pair with periodic checkpoints, by the clock. */
     private static List<Double> costs(Results results, Subject subject) {
         List<Double> costs = new ArrayList<>();
         for (String mode : results.modes().stream().filter(each -> each.startsWith("every ")).toList()) {

@@ -55,7 +55,7 @@ final class Results {
         return new LinkedHashSet<>(byTitle.values());
     }
 
-    /** Those that are compared with a native run: without restarts, whose time has work in it that was done twice. */
+    /** Modes that are compared with a native run: not those with a restart, in which some work is done twice. */
     Set<String> modes() {
         Set<String> modes = new LinkedHashSet<>();
         Set<String> others = Set.of(NATIVE, PEER_NATIVE, RESTARTED, PEER_RESTARTED);
@@ -135,7 +135,7 @@ final class Results {
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    /** Of a checkpoint, in order. */
+    /** Phases of a checkpoint, in order. */
     Map<String, Long> phases(Row.Checkpoint checkpoint) {
         Map<String, Long> times = new LinkedHashMap<>();
         phases.stream().filter(
@@ -157,7 +157,7 @@ final class Results {
                 .flatMap(run -> restarts.stream().filter(one -> one.trial().equals(run.trial()))).toList();
     }
 
-    /** Those of right runs that were restarted: each is a job's first, and so whole. */
+    /** Checkpoints of correct runs that were restarted: each is a job's first, and so a full one. */
     List<Row.Checkpoint> wholeCheckpoints(Subject subject) {
         return runs(subject, RESTARTED).values().stream().flatMap(run -> checkpoints(run).stream()).toList();
     }

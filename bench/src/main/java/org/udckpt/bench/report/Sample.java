@@ -18,7 +18,7 @@ record Sample(double[] sorted) {
         return sorted.length;
     }
 
-    /** Of an even number the mean of the two in the middle. */
+    /** The median; of an even number of values the mean of the two in the middle. */
     double median() {
         int middle = sorted.length / 2;
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;

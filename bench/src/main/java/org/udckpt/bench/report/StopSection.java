@@ -12,7 +12,7 @@ import org.udckpt.image.write.Phase;
 
 /** Where the time goes for which a job stands still. */
 final class StopSection {
-    /** Of a whole job: that one node waits for others is a part of theirs. */
+    /** Phases of a whole job: the wait of one node for others is a part of theirs. */
     private static final List<String> PHASES =
             Stream.of(Phase.values()).filter(phase -> phase.stops() && phase != Phase.WAIT)
                     .map(phase -> phase.name().toLowerCase(Locale.ROOT)).toList();

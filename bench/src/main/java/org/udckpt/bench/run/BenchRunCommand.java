@@ -241,7 +241,7 @@ public final class BenchRunCommand implements Callable<Integer> {
         return modes;
     }
 
-    /** Of the sources; whoever makes a command to describe it need not know. */
+    /** The root of the sources; not needed to describe a command, so it is read late. */
     private static Path root() {
         return Path.of(System.getProperty("udckpt.root"));
     }

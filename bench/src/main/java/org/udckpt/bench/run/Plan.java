@@ -7,7 +7,7 @@ import java.util.Random;
 import org.udckpt.bench.job.Cell;
 
 /**
- * What is measured, in which order. Each repeat takes all cells in an order of its own, and the modes of a cell one
+ * The order of measurements. Each repeat takes all cells in an order of its own, and the modes of a cell one
  * right after the other, so that what is compared was measured under the same conditions; their order is shuffled too,
  * but for the restart, which comes last: where its checkpoint is to be depends on how long a run takes. Without a
  * warm-up the first mode of all is a cell's first run, for all other results are compared with its.

@@ -3,7 +3,7 @@ package org.udckpt.bench.scale;
 import org.udckpt.coordination.protocol.Ranks;
 import org.udckpt.coordination.protocol.Request;
 
-/** Of a node that is asked for nothing. */
+/** The ranks of a node that gets no requests. */
 final class IdleRanks implements Ranks {
     @Override
     public void begin(Request request, long now) {

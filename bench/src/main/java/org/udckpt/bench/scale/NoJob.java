@@ -4,7 +4,7 @@ import org.udckpt.coordination.protocol.CheckpointOutcome;
 import org.udckpt.coordination.protocol.CoordinatorListener;
 import org.udckpt.coordination.tree.CallResult;
 
-/** Of a coordinator that nobody asks for anything. */
+/** The listener of a coordinator that gets no requests. */
 final class NoJob implements CoordinatorListener {
     @Override
     public void commit(long checkpoint, long now) {

@@ -8,8 +8,8 @@ import org.udckpt.address.Gid;
 import org.udckpt.address.VerbsAddress;
 
 /**
- * Who talks to whom: ranks in a box of three dimensions, as near to a cube as their number allows, each with its 26
- * neighbours (the box is closed at its ends) and, for collectives, with the ranks whose number differs in one bit. Each
+ * The communication pattern: ranks in a box of three dimensions, as near to a cube as their number allows. Each talks
+ * to its 26 neighbours (the box is periodic) and, for collectives, to the ranks whose number differs in one bit. Each
  * pair uses all queue pairs.
  *
  * @param ranks of the job
@@ -18,7 +18,7 @@ import org.udckpt.address.VerbsAddress;
  */
 record Pattern(int ranks, int perNode, int pairs) {
     private static final int FIRST_QPN = 3000;
-    /** Of unicast LIDs: InfiniBand specification volume 1, 4.1.1. */
+    /** Number of unicast LIDs: InfiniBand specification volume 1, 4.1.1. */
     private static final int MOST_LIDS = 0xbfff;
 
     Pattern {

@@ -23,7 +23,7 @@ public final class ScaleCommand implements Callable<Integer> {
     private static final Path MEMORY = Path.of("/dev/shm");
     private static final java.util.regex.Pattern PAIR = java.util.regex.Pattern.compile("\\d{1,8}:\\d{1,8}");
 
-    /** Of --growth: with 16 ranks a node, some million. */
+    /** Largest power of --growth: with 16 ranks a node, about a million ranks. */
     private static final int MOST_POWER = 16;
     private static final int LEAST_FAN_OUT = 2, MOST_FAN_OUT = 32;
 

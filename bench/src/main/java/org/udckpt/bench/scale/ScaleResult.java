@@ -42,7 +42,7 @@ record ScaleResult(Pattern pattern, NetworkModel network, Tree tree, Step exchan
                 .mapToLong(call -> call.tally().longest()).sum();
     }
 
-    /** Of suspend, drain and snapshot together. */
+    /** Time of suspend, drain and snapshot together. */
     long agreement() {
         return STANDING.stream().mapToLong(this::coordination).sum();
     }

@@ -11,7 +11,7 @@ final class SimulatedRanks implements Ranks {
         /** Nanoseconds. */
         long duration(int node, Op op);
 
-        /** It has ended. @return why it failed, or null */
+        /** Called when the request has ended. @return why it failed, or null */
         String ended(int node, Request request);
 
         /** Messages that this node's ranks have sent and received. */

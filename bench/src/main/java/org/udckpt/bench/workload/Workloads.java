@@ -19,7 +19,7 @@ public final class Workloads {
         this.given = given;
     }
 
-    /** Those of a clone, with what the environment says about programs that the user brings. */
+    /** The workloads of a clone, with the environment's variables for programs that the user brings. */
     public static Workloads of(Path root) {
         return of(root, System.getenv());
     }
@@ -38,7 +38,7 @@ public final class Workloads {
         }
     }
 
-    /** Those for which nobody has to bring anything: of Debian or of this repository. */
+    /** Workloads for which the user has to bring nothing: of Debian or of this repository. */
     public List<Workload> suite() throws IOException {
         return named(names()).stream().filter(one -> one.supply().brought().isEmpty()).toList();
     }

@@ -21,7 +21,7 @@ class BroughtProgramsTest {
     @TempDir
     Path directory;
 
-    /** What is left by a program that prints this; {@code name} is one of bench/workloads, with its parameter. */
+    /** The answer of a program that prints this; {@code name} is one of bench/workloads, with its parameter. */
     private Judgement judged(String name, String variable, String program, String script) throws Exception {
         Workload workload = workload(name, variable, program, script);
         return workload.answer().alone(run(workload));

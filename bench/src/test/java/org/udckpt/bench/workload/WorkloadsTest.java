@@ -85,7 +85,7 @@ class WorkloadsTest {
                 heat.builds().get(Mpi.OPENMPI));
     }
 
-    /** What is wrong with a line is said with file and line; what is missing, with the file. */
+    /** An error in a line is reported with file and line; a missing line, with the file. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
             "title = heat, in = out | titel = heat | workload:2: no key 'titel' here",

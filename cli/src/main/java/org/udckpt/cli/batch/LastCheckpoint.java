@@ -24,7 +24,7 @@ import org.udckpt.support.runtime.RuntimeDirectory;
  * provided that this turn brought one: else it would begin at the same place for ever.
  */
 public final class LastCheckpoint {
-    /** Of a turn that is not the last one: EX_TEMPFAIL, for RequeueExit and its like. */
+    /** Exit code of a turn that is not the last one: EX_TEMPFAIL, for RequeueExit and the like. */
     public static final int CODE = ExitCode.BUSY.value();
     /**
      * What the job gives that its last checkpoint ended: no program's code, so also when the answer to the request was

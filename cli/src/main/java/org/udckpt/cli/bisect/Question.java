@@ -4,7 +4,7 @@ import java.util.List;
 import org.udckpt.store.ProcessChoice;
 
 /**
- * What is asked of a process in each checkpoint, and then while it runs again.
+ * The question to a process in each checkpoint, and then while it runs again.
  *
  * @param process by its rank, its pid or both
  * @param expression as gdb evaluates it, in the language of the frame; true is what is not zero

@@ -65,7 +65,7 @@ public final class Search {
         return new Found(firstTrue, lastFalse, asked);
     }
 
-    /** Of those between the two that were not asked yet the one nearest to the middle; -1: all were. */
+    /** The checkpoint nearest to the middle between the two that was not asked yet; -1: all were. */
     private int middle(int before, int end) {
         int middle = (before + end) >>> 1;
         return IntStream.range(before + 1, end).filter(place -> !asked.containsKey(place)).boxed()

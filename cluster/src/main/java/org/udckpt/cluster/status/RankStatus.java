@@ -18,9 +18,9 @@ import org.udckpt.cluster.Unit;
  * is open hears what comes to it: there is one at a time. Nothing but the asker waits for an answer. Thread-safe.
  */
 public final class RankStatus implements AutoCloseable {
-    /** Of a larger job nobody is asked: each answer is a new connection to the lead. */
+    /** Most units that are asked: each answer is a new connection to the lead. */
     public static final int MOST_UNITS = 256;
-    /** Of all units together: a question takes the lead at most some 100 MB. */
+    /** Most endpoints of all units together: a question takes the lead some 100 MB at most. */
     static final int MOST_ENDPOINTS = 1 << 17;
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
@@ -157,7 +157,7 @@ public final class RankStatus implements AutoCloseable {
         }
     }
 
-    /** Who waits for answers gets what has come, and nobody is asked any more: the job is ending. */
+    /** The job is ending: callers that wait get the answers that have come, and no node is asked any more. */
     @Override
     public synchronized void close() {
         closed = true;

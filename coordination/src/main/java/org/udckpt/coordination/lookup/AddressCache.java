@@ -41,7 +41,7 @@ public final class AddressCache implements TableCache, AutoCloseable {
         return REAL | (long) lid << LID_SHIFT | qpn;
     }
 
-    /** What is known by that key. */
+    /** The endpoint of a key, if it is known. */
     public Optional<Endpoint> get(long key) {
         if ((key & ~REAL) >>> LID_SHIFT > VerbsAddress.MAX_LID) {
             return Optional.empty(); // what a peer asks for may be anything

@@ -18,7 +18,7 @@ public interface TableCache {
      */
     long[] add(byte[] entries) throws MalformedMessage, RefusedEntries;
 
-    /** Those keys of which nothing is known. */
+    /** The keys that are not in the cache. */
     long[] missing(long[] keys);
 
     /** The entries of those keys that are known, as {@link #add} takes them, each at most {@link #MAX_BYTES} long. */

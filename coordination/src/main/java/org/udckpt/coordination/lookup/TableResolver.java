@@ -43,10 +43,10 @@ public final class TableResolver {
         void refused(String why, long now);
     }
 
-    /** Who wants what. */
+    /** Keys that a node has asked for. */
     private record Lookup(int from, int number, long[] keys) {}
 
-    /** Wishes that wait for answers from above, and how many of these are to come. */
+    /** Lookups that wait for answers from above, and how many answers are to come. */
     private static final class PendingLookup {
         final List<Lookup> lookups;
         int open;
@@ -69,7 +69,7 @@ public final class TableResolver {
     private final Map<Integer, long[]> asked = new HashMap<>();
     /** Keys of what this node and those below it have said: goes up when all have, and again to another node above. */
     private final List<long[]> below = new ArrayList<>();
-    /** Nobody is below: there is nothing to gather. */
+    /** No node is below: there is nothing to gather. */
     private final boolean leaf;
     private final MessageCounts traffic = new MessageCounts();
     private int lastNumber;

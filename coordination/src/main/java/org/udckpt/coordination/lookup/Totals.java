@@ -17,14 +17,14 @@ import org.udckpt.coordination.tree.TreeNode;
  */
 public final class Totals {
     /**
-     * What is counted.
+     * The counters.
      *
      * @param epoch   to which {@code ofEpoch} belongs, from 1; 0: to none. Only those of the latest one are added up
      * @param ofEpoch as many at all nodes
      * @param lasting as many at all nodes, whatever the epoch
      */
     public record Counts(long epoch, long[] ofEpoch, long[] lasting) {
-        /** Of a node that has none. */
+        /** Counts of a node that has none. */
         public static Counts none(int ofEpoch, int lasting) {
             return new Counts(0, new long[ofEpoch], new long[lasting]);
         }

@@ -2,7 +2,7 @@ package org.udckpt.coordination.protocol;
 
 import org.udckpt.coordination.tree.CallResult;
 
-/** Who asked the coordinator for something: the job. */
+/** The job, which asked the coordinator for something, hears the results. */
 public interface CoordinatorListener {
     /**
      * All parts are durable: write the manifest, and tell {@link Coordinator#manifest}. Begins and returns at once. The
@@ -20,7 +20,7 @@ public interface CoordinatorListener {
     /** What an incarnation begins with has ended. @param tally of the last step; with the failure, if there was one */
     void started(CallResult tally, long now);
 
-    /** Those who live have ended their ranks; {@link CallResult#nodes} says how many they are. */
+    /** The nodes that are alive have ended their ranks; {@link CallResult#nodes} counts them. */
     void jobEnded(CallResult tally, long now);
 
     /**

@@ -88,7 +88,7 @@ public final class NodeProtocol implements TreeListener {
         return totals;
     }
 
-    /** Who wants to know of each node that is lost, before all others: what carries messages need not try any more. */
+    /** The listener that hears of each lost node before all others: the transport, which need not try any more. */
     public void whenLost(IntConsumer listener) {
         whenLost = listener;
     }

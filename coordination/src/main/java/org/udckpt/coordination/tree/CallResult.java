@@ -14,7 +14,7 @@ import java.util.Arrays;
  * @param sums of what the nodes counted, element by element
  */
 public record CallResult(int nodes, Failure failure, int slowest, long longest, long[] levels, long[] sums) {
-    /** Nobody has answered. */
+    /** No node has answered. */
     static final CallResult NONE = new CallResult(0, null, 0, 0, new long[0], new long[0]);
 
     /**

@@ -1,8 +1,8 @@
 package org.udckpt.coordination.tree;
 
 /**
- * Who is above and below whom, by numbers alone: node 0 is the root, and the children of node {@code n} are
- * {@code n * fanOut + 1} and those that follow. Nodes with numbers close to each other, whose ranks talk most, have
+ * Parents and children by numbers alone: node 0 is the root, and the children of node {@code n} are
+ * {@code n * fanOut + 1} and the next ones. Nodes with numbers close to each other, whose ranks communicate most, have
  * near ancestors in common.
  *
  * @param nodes of the job, from 1

@@ -27,7 +27,7 @@ record TreeMessage(Kind kind, int incarnation, int got, int number, byte[] body)
         HEARTBEAT_DOWN,
         CALL,
         RESULT,
-        /** Of one of the parts above the tree. */
+        /** A message of one of the parts above the tree. */
         POST;
 
         private static final Kind[] ALL = values();

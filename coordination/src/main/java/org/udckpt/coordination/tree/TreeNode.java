@@ -381,7 +381,7 @@ public final class TreeNode {
         heartbeat(now);
     }
 
-    /** Who is over still says so to those below, and to nobody above. */
+    /** A node that has ended still tells the nodes below it, but not its parent. */
     private void heartbeat(long now) {
         TreeMessage.Heartbeat heartbeat = new TreeMessage.Heartbeat(over, lostNodes());
         children.values().forEach(child -> child.heartbeat(TreeMessage.Kind.HEARTBEAT_DOWN, heartbeat, now, timing));

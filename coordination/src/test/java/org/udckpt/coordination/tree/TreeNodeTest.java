@@ -236,7 +236,9 @@ class TreeNodeTest {
         assertEquals(3, said.failure().node());
     }
 
-    /** One that died before its first word: known to have come, it is not waited for as if it had yet to start. */
+    /**
+     * A node that died before its first message is known to have connected: it is not waited for as if yet to start.
+     */
     @Test
     void whoHasComeAndIsNeverHeardOfIsLostInTwoLeases() throws MalformedMessage {
         Set<Integer> lost = new TreeSet<>();

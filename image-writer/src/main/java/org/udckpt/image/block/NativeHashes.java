@@ -59,7 +59,7 @@ final class NativeHashes implements Hashes {
                 FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     }
 
-    /** Of so many bytes of native memory; the caller keeps it there. */
+    /** Address of so many bytes of native memory, which the caller keeps alive. */
     private static long address(MemorySegment bytes, int length) {
         if (!bytes.isNative()) {
             throw new IllegalArgumentException("only native memory can be hashed: " + bytes);

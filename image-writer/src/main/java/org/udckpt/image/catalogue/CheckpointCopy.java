@@ -46,10 +46,10 @@ public final class CheckpointCopy {
         void copied(long done, long total);
     }
 
-    /** Who copies what is not here: the parts of nodes that their hosts have for themselves. */
+    /** Copies the parts that are not here: those of nodes whose images only their hosts can read. */
     @FunctionalInterface
     public interface Hosts {
-        /** Nobody: all of it is here. */
+        /** No hosts: all of it is here. */
         Hosts NONE = (order, _) -> {
             throw new ImageError.Missing(order.copy(), "cannot be created here: the parts of its nodes are on the "
                     + "job's hosts, in their own " + order.parts().directory());
@@ -118,7 +118,7 @@ public final class CheckpointCopy {
         }
     }
 
-    /** Nobody removes what is being copied. */
+    /** Holds the checkpoint, so that it is not removed while it is copied. */
     private Closeable hold(StorageIo io) throws IOException {
         Path manifest = source.resolve(ImageNames.MANIFEST);
         try {

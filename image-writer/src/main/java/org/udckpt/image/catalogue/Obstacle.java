@@ -21,6 +21,6 @@ public sealed interface Obstacle {
     /** A newer checkpoint cannot be read here, but may be whole, and may be based on it. */
     record Unreadable(Catalogue.Entry newer, ImageError why) implements Obstacle {}
 
-    /** It is a symbolic link. */
+    /** The checkpoint is a symbolic link. */
     record Link() implements Obstacle {}
 }

@@ -32,12 +32,12 @@ public final class UserRemoval {
     /** A checkpoint that went, or would go. @param bytes of its files here */
     public record Removed(Catalogue.Entry entry, long bytes) {}
 
-    /** One that was asked for, or is old enough to go, and stays. */
+    /** A checkpoint that was named, or is old enough to go, and stays. */
     public record Kept(Catalogue.Entry entry, Obstacle why) {}
 
     /** @param removed newest first. @param kept newest first */
     public record Outcome(List<Removed> removed, List<Kept> kept) {
-        /** What all that went had. */
+        /** Bytes of all that was removed. */
         public long bytes() {
             return removed.stream().mapToLong(Removed::bytes).sum();
         }
@@ -129,7 +129,7 @@ public final class UserRemoval {
                 .toList();
     }
 
-    /** What is there, under the directory's lock. */
+    /** The checkpoints of a directory, under the directory's lock. */
     private final class Locked implements Closeable {
         private final StorageIo.Session io = catalogue.storage().session();
         private final Closeable lock;
@@ -211,7 +211,8 @@ public final class UserRemoval {
         }
 
         /**
-         * What is in the way of removing it. Where nothing is, nobody can begin to hold it before this is closed.
+         * The obstacle to a removal. If there is none, no process can begin to hold the checkpoint before this is
+         * closed.
          * @param going newer ones that go too
          */
         private Optional<Obstacle> obstacle(Catalogue.Entry entry, Set<Long> going) throws IOException {
@@ -232,7 +233,7 @@ public final class UserRemoval {
             }
             for (Catalogue.Entry one : entries) {
                 if (one.id() > entry.id()
-                        && (one.problem() instanceof ImageError.Locked || one.problem() instanceof ImageError.TooNew)) {
+                        && (one.problem() instanceof ImageError.NoKey || one.problem() instanceof ImageError.TooNew)) {
                     return Optional.of(new Obstacle.Unreadable(one, one.problem()));
                 }
             }

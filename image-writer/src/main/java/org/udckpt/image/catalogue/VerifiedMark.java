@@ -18,7 +18,7 @@ import org.udckpt.image.storage.StorageIo;
 /**
  * When a checkpoint was last read whole and found as it was written: the file {@code verified} in its directory. It
  * says which manifest was there (SHA-256, so that a mark of another image counts for nothing) and when. A hint for
- * people, of which nothing else depends: a restart checks what it reads all the same.
+ * people, on which nothing else depends: a restart checks what it reads all the same.
  */
 public final class VerifiedMark {
     private static final String NAME = "verified";
@@ -43,7 +43,7 @@ public final class VerifiedMark {
         }
     }
 
-    /** It has since been found damaged. @throws IOException where nothing can be removed */
+    /** Removes the mark of a checkpoint that was found damaged. @throws IOException where nothing can be removed */
     public void remove(Path checkpoint) throws IOException {
         try (StorageIo.Session io = storage.session()) {
             deleteIfThere(checkpoint.resolve(NAME), io);

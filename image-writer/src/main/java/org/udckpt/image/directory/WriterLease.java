@@ -12,7 +12,7 @@ import org.udckpt.image.manifest.ManifestText;
 import org.udckpt.image.storage.StorageIo;
 
 /**
- * Who writes a checkpoint: the content of the file {@code writer} in its directory. It tells a checkpoint that is
+ * The writer of a checkpoint: the content of the file {@code writer} in its directory. It tells a checkpoint that is
  * being written from one whose writer died. A process is named by its pid and start time, which no later process
  * shares, within the boot and the pid namespace that give them a meaning.
  *
@@ -22,7 +22,7 @@ public record WriterLease(String host, String boot, String pidNamespace, long pi
     private static final int MAX_BYTES = 4096;
     private static final Pattern FORM = Pattern.compile("writer (\\S+) (\\S+) (\\S+) (\\d{1,18}) (\\d{1,18})\n");
 
-    /** What is known about a writer. */
+    /** Whether a writer is alive. */
     public enum Liveness {
         ALIVE, DEAD, UNKNOWN
     }
@@ -39,7 +39,7 @@ public record WriterLease(String host, String boot, String pidNamespace, long pi
     }
 
     /**
-     * What is known about the writer of a checkpoint directory. No lease, or half of one: it died in its first moments.
+     * Whether the writer of a checkpoint directory is alive. No lease, or half of one: it died in its first moments.
      */
     public static Liveness livenessOf(Path directory, StorageIo io) throws IOException {
         WriterLease lease;

@@ -31,7 +31,7 @@ final class AesGcm {
     private final MemorySegment trailing = arena.allocate(32);
 
     /**
-     * libcrypto's functions; bound at first use, so that who does not encrypt does not need them. All in one shape,
+     * libcrypto's functions; bound at first use, so that they are needed only by jobs that encrypt. All in one shape,
      * which each of them takes as its own: a function takes no notice of arguments that it does not have, and a young
      * JVM spends some 10 ms on a shape.
      */

@@ -45,7 +45,7 @@ public final class BlockTags {
         return salt;
     }
 
-    /** For who makes tags by itself: a copy of the 32 bytes. */
+    /** A copy of the key's 32 bytes, for code that makes tags by itself. */
     public byte[] key() {
         return key.clone();
     }

@@ -66,7 +66,7 @@ public final class ImageKey {
 
     /**
      * The same for who only reads: none is made. Where there is none, a directory without images can be looked at all
-     * the same, and what is sealed is an {@link org.udckpt.image.ImageError.Locked}.
+     * the same, and what is sealed is an {@link org.udckpt.image.ImageError.NoKey}.
      */
     public static ImageKey ofReader(Map<String, String> environment) throws IOException {
         Path file = file(environment);

@@ -25,7 +25,7 @@ public record HostParts(Path directory) {
         }
     }
 
-    /** Of a checkpoint; empty: all of it is where its manifest is. */
+    /** The host parts of a checkpoint; empty: all of it is where its manifest is. */
     public static Optional<HostParts> of(Path checkpoint, StorageIo io) throws IOException {
         Path file = checkpoint.resolve(ImageNames.PARTS);
         byte[] content;

@@ -110,7 +110,7 @@ public final class ManifestParser {
         }
         byte[] body = Arrays.copyOf(sealed, bodyLength);
         if (key.missing() != null) {
-            throw new ImageError.Locked(file, "sealed with key " + keyName(body) + ", but there is no key in "
+            throw new ImageError.NoKey(file, "sealed with key " + keyName(body) + ", but there is no key in "
                     + key.missing()
                     + (isOwn(file) ? ": put that key there, or set UDCKPT_KEY_FILE to its file"
                             : OF_ANOTHER.formatted(owner(file), User.id())));

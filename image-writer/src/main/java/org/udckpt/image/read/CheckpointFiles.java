@@ -36,7 +36,7 @@ final class CheckpointFiles {
     private final Manifest manifest;
     private final String mac;
     private final Predicate<String> wanted;
-    /** Of the checkpoint that was opened, in those that it is based on, too. */
+    /** The copy of the checkpoint that was opened; shared with the checkpoints that it is based on. */
     private final AtomicReference<Copy> copy;
     private volatile ImageCipher cipher;
     private volatile BlockTags tags;
@@ -97,7 +97,7 @@ final class CheckpointFiles {
     /**
      * Null when the checkpoint is not encrypted.
      *
-     * @throws ImageError.Locked without the secret that it was encrypted with
+     * @throws ImageError.NoKey without the secret that it was encrypted with
      */
     ImageCipher cipher() throws ImageError {
         if (manifest.encryption() == null || cipher != null) {
@@ -105,12 +105,12 @@ final class CheckpointFiles {
         }
         Path file = directory.resolve(ImageNames.MANIFEST);
         if (key.encryption() == null) {
-            throw new ImageError.Locked(file, "the image is encrypted; give its key with --encrypt file:PATH or "
+            throw new ImageError.NoKey(file, "the image is encrypted; give its key with --encrypt file:PATH or "
                     + "command:COMMAND");
         }
         ImageCipher right = ImageCipher.of(manifest.encryption(), key.encryption());
         if (right == null) {
-            throw new ImageError.Locked(file, "the image was encrypted with a different key than that of --encrypt "
+            throw new ImageError.NoKey(file, "the image was encrypted with a different key than that of --encrypt "
                     + "(UDCKPT_ENCRYPT)");
         }
         cipher = right;
@@ -196,7 +196,7 @@ final class CheckpointFiles {
                 : new MemoryTables(blocks(node), rows(chunks, Chunk.class));
     }
 
-    /** Those of the table alone: for who needs no chunks. */
+    /** The blocks of the table alone, for callers that need no chunks. */
     List<Block> blocks(int node) throws IOException {
         return manifest.version() == 1 ? memory(node).blocks()
                 : rows(ImageNames.nodeTable(node, ImageNames.BLOCKS), Block.class);

@@ -27,7 +27,7 @@ import org.udckpt.image.table.RecordTable;
 public final class CheckpointReader implements Closeable {
     private final CheckpointFiles image;
     private final StorageIo.Session storage;
-    /** Nobody removes what is being read. */
+    /** Holds the checkpoint, so that it is not removed while it is read. */
     private final Closeable held;
     private volatile MemoryNames names = MemoryNames.NUMBERS;
     private Map<Long, CheckpointFiles> bases;

@@ -14,7 +14,7 @@ import org.udckpt.linux.LockFile;
 
 /** The lock of a directory, waited for, but not for ever. */
 final class ExclusiveLock {
-    /** What is done under a lock is done in seconds; who holds it for longer stands still. */
+    /** Work under the lock takes seconds; a process that holds it for longer hangs. */
     static final long MOST_SECONDS = 60;
     private static final long SHORTEST_PAUSE_MS = 1, LONGEST_PAUSE_MS = 100;
     /**

@@ -13,8 +13,8 @@ import org.udckpt.linux.NotRegularFile;
 import org.udckpt.linux.UntrustedPath;
 
 /**
- * What a failed system call is for who reads and writes images: those kinds that callers tell apart have their own
- * exceptions.
+ * Turns a failed system call into the exception that readers and writers of images expect: kinds that callers tell
+ * apart have exceptions of their own.
  */
 final class FileFailure {
     private static final int ENOTEMPTY = 39;

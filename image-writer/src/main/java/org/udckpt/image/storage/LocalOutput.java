@@ -14,7 +14,7 @@ final class LocalOutput implements StorageIo.Output {
     private final boolean direct;
     private final boolean smallPages;
 
-    /** @param descriptor of the file, for who opens it again; closed with the channel */
+    /** @param descriptor of the file, for callers that open it again; closed with the channel */
     LocalOutput(Path file, int descriptor, FileChannel channel, boolean direct, boolean smallPages) {
         this.file = file;
         this.descriptor = descriptor;
@@ -39,7 +39,7 @@ final class LocalOutput implements StorageIo.Output {
     }
 
     @Override
-    public void cut(long length) throws IOException {
+    public void truncate(long length) throws IOException {
         try {
             channel.truncate(length);
         } catch (IOException e) {

@@ -50,7 +50,7 @@ final class LocalSession implements StorageIo.Session {
         }
     }
 
-    /** What is done in a directory. */
+    /** Work in a directory. */
     @FunctionalInterface
     private interface Work<T> {
         T in(Folder folder, String name) throws IOException;

@@ -9,7 +9,7 @@ import org.udckpt.linux.Trust;
 
 /** Images in a POSIX file system. There is no state here: that is in a {@link LocalSession}. */
 public final class LocalStorage implements StorageIo {
-    /** For who only reads: whoever owns the directory, nothing is believed that is not sealed. */
+    /** For readers: whoever owns the directory, only sealed content is trusted. */
     public static final LocalStorage INSTANCE = new LocalStorage(Trust.ANY);
 
     private final Trust trust;

@@ -41,7 +41,7 @@ public interface StorageIo {
      */
     void makeDirectories(Path directory) throws IOException;
 
-    /** What is at a path. */
+    /** The kind of file at a path. */
     Kind kind(Path path) throws IOException;
 
     /**
@@ -109,15 +109,15 @@ public interface StorageIo {
 
         /**
          * Whether its pages in memory are small unless they are asked for by madvise(2): those of a tmpfs. Then
-         * {@link #cut} is there, too.
+         * {@link #truncate} is there, too.
          */
         default boolean smallPages() {
             return false;
         }
 
-        /** Takes away what is behind so many bytes. */
-        default void cut(long length) throws IOException {
-            throw new UnsupportedOperationException("cut");
+        /** ftruncate(2): the bytes behind {@code length} are removed. */
+        default void truncate(long length) throws IOException {
+            throw new UnsupportedOperationException("truncate");
         }
 
         /** Appends the remaining bytes of {@code buffers[0..count)} and leaves them consumed. */

@@ -8,7 +8,7 @@ import java.util.Arrays;
 
 /** One record class of a table: how to take it apart, and how to make it again. */
 final class RecordShape {
-    /** Of values in messages, in characters. */
+    /** Most characters of a value in a message. */
     private static final int LONGEST = 200;
 
     private final Class<?> type;

@@ -19,7 +19,7 @@ public record CheckpointInfo(int ranks, Instant takenAt, String architecture, Ma
         }
     }
 
-    /** Of a job on this machine. */
+    /** Info about a job on this machine. */
     public static CheckpointInfo now(int ranks, Map<String, String> labels) {
         String architecture = System.getProperty("os.arch");
         return new CheckpointInfo(ranks, Instant.now(), architecture.equals("amd64") ? "x86_64" : architecture, labels);

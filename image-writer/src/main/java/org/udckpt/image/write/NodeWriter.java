@@ -31,7 +31,7 @@ public final class NodeWriter implements Closeable {
      * memory.
      */
     private static final int DIRECT_SELF_WRITERS = 2 * SELF_WRITERS;
-    /** Their names have two digits. */
+    /** Names of stripes have two digits. */
     private static final int MOST_STRIPES = 100;
 
     static final String LATENCY = "write-latency";
@@ -142,7 +142,7 @@ public final class NodeWriter implements Closeable {
         return pipeline.submit(new MemoryJob(process, ranges, source, previousPages(process)));
     }
 
-    /** Nothing is asked for that only a packer does. */
+    /** Whether memory is stored as it is, without what only a packer does. */
     private boolean storedAsItIs() {
         return options.form().zstdLevel() == 0 && target.cipher() == null;
     }

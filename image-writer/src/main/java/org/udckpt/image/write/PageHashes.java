@@ -14,7 +14,7 @@ final class PageHashes {
         hashes.xxh3Pages(bytes, pages, values);
     }
 
-    /** For whoever computes them elsewhere: two numbers a page, the high one first. */
+    /** The form in which hashes computed elsewhere are given: two numbers a page, the high one first. */
     long[] values() {
         return values;
     }
@@ -27,7 +27,7 @@ final class PageHashes {
         return values[2 * page + 1];
     }
 
-    /** Of {@code pages} pages from {@code first} on, two numbers for each. */
+    /** Hashes of {@code pages} pages from {@code first} on, two numbers for each. */
     long[] copy(int first, int pages) {
         return java.util.Arrays.copyOfRange(values, 2 * first, 2 * (first + pages));
     }

@@ -24,7 +24,7 @@ final class PageRuns {
     private final int[] first = new int[Slot.PAGES];
     private final int[] pages = new int[Slot.PAGES];
     private final Kind[] kinds = new Kind[Slot.PAGES];
-    /** Of SAME runs: where their first page is. */
+    /** The chunk with the first page of each SAME run. */
     private final Chunk[] chunks = new Chunk[Slot.PAGES];
     private final int[] withins = new int[Slot.PAGES];
 

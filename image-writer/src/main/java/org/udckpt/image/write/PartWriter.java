@@ -57,7 +57,7 @@ public final class PartWriter implements Closeable {
      * @param previous what an older checkpoint has of this node, or null; left alone if it is not the one that the
      *     order names
      * @throws ImageError.Missing when this node does not see the checkpoint's directory
-     * @throws ImageError.Locked when it is to be sealed or encrypted with another key than this node has
+     * @throws ImageError.NoKey when it is to be sealed or encrypted with another key than this node has
      */
     public static PartWriter open(PartOrder order, int index, String host, WriterOptions options, PageHistory previous)
             throws IOException {
@@ -110,7 +110,7 @@ public final class PartWriter implements Closeable {
     private static PartWriter begin(PartOrder order, StorageIo.Session io, HostParts parts, int index, String host,
             WriterOptions options, PageHistory previous) throws IOException {
         if (!order.key().equals(options.key().id())) {
-            throw new ImageError.Locked(order.directory(), "is sealed with key " + order.key()
+            throw new ImageError.NoKey(order.directory(), "is sealed with key " + order.key()
                     + ", but this node's key is " + options.key().id()
                     + ": all hosts need the same key file (UDCKPT_KEY_FILE, else ~/.config/udckpt/key)");
         }
@@ -126,7 +126,7 @@ public final class PartWriter implements Closeable {
     private static ImageCipher cipher(PartOrder order, int index, WriterOptions options) throws ImageError {
         EncryptionSecret secret = options.key().encryption();
         if ((secret == null) != (order.encryption() == null)) {
-            throw new ImageError.Locked(order.directory(), secret == null ? "has to be encrypted, but this node has "
+            throw new ImageError.NoKey(order.directory(), secret == null ? "has to be encrypted, but this node has "
                     + "no key" : "must not be encrypted, but this node has a key");
         }
         if (secret == null) {
@@ -134,7 +134,7 @@ public final class PartWriter implements Closeable {
         }
         ImageCipher cipher = ImageCipher.of(order.encryption(), secret, index + 1);
         if (cipher == null) {
-            throw new ImageError.Locked(order.directory(), "is encrypted with a different key than this node's");
+            throw new ImageError.NoKey(order.directory(), "is encrypted with a different key than this node's");
         }
         return cipher;
     }

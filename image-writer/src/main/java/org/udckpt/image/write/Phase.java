@@ -5,7 +5,9 @@ public enum Phase {
     SUSPEND,
     DRAIN,
     SNAPSHOT,
-    /** Of one node of several: it had done its own part, and others had not. Once for all phases of the stop. */
+    /**
+     * Time of one node of several in which it had done its part and others had not. Once for all phases of the stop.
+     */
     WAIT,
     RESUME,
     WRITE,

@@ -20,7 +20,7 @@ final class Slot {
     /** From {@link #begin} to {@link #drop}. */
     private PageBuffer held;
 
-    /** Whose pages these are; null in a slot that carries nothing. */
+    /** The job whose pages these are; null in an empty slot. */
     MemoryJob job;
     private int pages;
     private final long[] addresses = new long[PAGES];

@@ -11,9 +11,9 @@ import org.udckpt.image.Manifest;
 import org.udckpt.image.storage.RateLimit;
 import org.udckpt.image.storage.StorageIo;
 
-/** One stripe file that is being written: what is in it, and how long that took. For one thread. */
+/** One stripe file that is being written: its length so far, and the latencies of its writes. For one thread. */
 final class StripeFile implements Closeable {
-    /** So much is asked for at a time: a call for each 2 MiB alone costs more than it saves. */
+    /** Huge pages are asked for in steps of this size: a call for each 2 MiB costs more than it saves. */
     private static final long ROOM = 16 << 20;
     private final int number;
     private final Path file;
@@ -33,19 +33,22 @@ final class StripeFile implements Closeable {
         this.rate = rate;
     }
 
-    /** What puts bytes at the file's end: all of them, or it throws. */
+    /** Puts bytes at the file's end: all of them, or it throws. */
     @FunctionalInterface
     interface Append {
         void to(StorageIo.Output output) throws IOException;
     }
 
-    /** What puts all bytes at the file's end, or none, and says which. */
+    /** Puts all bytes at the file's end (true) or none (false). */
     @FunctionalInterface
     interface MaybeAppend {
         boolean to(StorageIo.Output output) throws IOException;
     }
 
-    /** Waits until {@code bytes} may go, and has them appended, unless that was given up meanwhile. */
+    /**
+     * Waits until the rate limit allows {@code bytes}, and has them appended. If {@code givenUp} says so meanwhile,
+     * nothing is appended and {@link #length} is wrong: the file is discarded then.
+     */
     void append(long bytes, BooleanSupplier givenUp, Append how) throws IOException {
         if (bytes > 0 && rate.await(bytes, givenUp)) {
             long begin = System.nanoTime();
@@ -55,12 +58,12 @@ final class StripeFile implements Closeable {
         length += bytes;
     }
 
-    /** Whether bytes can go at once, so that it costs nothing to find out on the way that they need not. */
+    /** Whether there is no rate limit, so that bytes claimed and then not written cost nothing. */
     boolean unlimited() {
         return rate == RateLimit.NONE;
     }
 
-    /** As {@link #append}, of bytes that then perhaps are not appended. Only where it is {@link #unlimited}. */
+    /** As {@link #append}, for bytes that {@code how} may decide not to append. Only if {@link #unlimited}. */
     void tryAppend(long bytes, MaybeAppend how) throws IOException {
         long begin = System.nanoTime();
         if (how.to(output)) {
@@ -91,14 +94,14 @@ final class StripeFile implements Closeable {
         return log;
     }
 
-    /** Up to where the file system was asked for huge pages; the file may be as long as that. */
+    /** The file system was asked for huge pages up to this offset; the file may be as long as that. */
     long room() {
         return room;
     }
 
     /**
-     * Up to where it is to have huge pages when {@code bytes} more are appended; {@link #room} as before, where nothing
-     * is to be asked for.
+     * The offset up to which the file is to have huge pages once {@code bytes} more are appended; {@link #room}
+     * unchanged if none are to be asked for.
      */
     long roomFor(long bytes) {
         if (output.smallPages() && length + bytes > room) {
@@ -107,7 +110,7 @@ final class StripeFile implements Closeable {
         return room;
     }
 
-    /** What {@link #roomFor} said last was not carried out: {@link #room} is what it was before. */
+    /** The request of the last {@link #roomFor} was not carried out: {@link #room} is {@code before} again. */
     void notAskedFor(long before) {
         room = before;
     }
@@ -115,7 +118,7 @@ final class StripeFile implements Closeable {
     /** Makes the file durable and checks that the file system agrees about its length. */
     Manifest.FileEntry finish(String blocksTable) throws IOException {
         if (room > length) {
-            output.cut(length);
+            output.truncate(length);
         }
         output.sync();
         if (output.length() != length) {
@@ -125,7 +128,7 @@ final class StripeFile implements Closeable {
         return Manifest.FileEntry.stripe(file.getFileName().toString(), length, blocksTable);
     }
 
-    /** Of all writes, in nanoseconds. */
+    /** Latencies of all writes, in nanoseconds. */
     Histogram latencies() {
         return latency;
     }

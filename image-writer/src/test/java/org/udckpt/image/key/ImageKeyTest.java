@@ -126,12 +126,12 @@ class ImageKeyTest {
         assertFalse(Files.exists(file.getParent()));
         assertThrows(IllegalStateException.class, none::id);
         Images.write(temp.resolve("c"), Images.options(), Images.processes(new Random(1), 1));
-        ImageError.Locked locked =
-                assertThrows(ImageError.Locked.class, () -> CheckpointReader.open(temp.resolve("c/ckpt-0001"), none));
+        ImageError.NoKey locked =
+                assertThrows(ImageError.NoKey.class, () -> CheckpointReader.open(temp.resolve("c/ckpt-0001"), none));
         assertTrue(locked.getMessage().contains("sealed with key " + Images.KEY.id())
                 && locked.getMessage().contains("no key in " + file), locked.getMessage());
         Catalogue.Entry entry = new Catalogue(temp.resolve("c"), none).list().getFirst();
-        assertTrue(entry.state() == Catalogue.State.CORRUPT && entry.problem() instanceof ImageError.Locked,
+        assertTrue(entry.state() == Catalogue.State.CORRUPT && entry.problem() instanceof ImageError.NoKey,
                 entry.toString());
     }
 

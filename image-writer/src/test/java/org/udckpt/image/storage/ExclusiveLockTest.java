@@ -17,7 +17,7 @@ import org.udckpt.image.ImageError;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.Trust;
 
-/** Who waits for the lock of a directory of checkpoints waits for a time only, and is told for whom. */
+/** A process waits for the lock of a directory of checkpoints for a limited time, and its message names the holder. */
 @Timeout(60)
 class ExclusiveLockTest {
     @TempDir

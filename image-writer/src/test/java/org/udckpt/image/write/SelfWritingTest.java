@@ -26,7 +26,7 @@ import org.udckpt.image.Manifest;
 import org.udckpt.image.block.Hashes;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.read.CheckpointReader;
-import org.udckpt.image.storage.Errno;
+import org.udckpt.linux.LinuxError;
 
 /** Processes that write themselves, processes that are read, and both: what comes back is the same. */
 @Timeout(180)
@@ -112,7 +112,7 @@ class SelfWritingTest {
             }
             boolean fails = failsNow();
             if (fails && !tears) {
-                throw new IOException(Errno.text(errno));
+                throw new IOException("append", new LinuxError("append", errno));
             }
             try (Arena arena = Arena.ofConfined(); FileChannel channel = FileChannel
                     .open(Path.of("/proc/self/fd", files.get(order.file()).toString()), StandardOpenOption.WRITE)) {
@@ -120,7 +120,7 @@ class SelfWritingTest {
                 assertEquals(order.offset(), channel.size(), "it goes to the end of the file");
                 if (fails) {
                     channel.write(all.asSlice(0, all.byteSize() / 2).asByteBuffer(), order.offset());
-                    throw new IOException(Errno.text(errno));
+                    throw new IOException("append", new LinuxError("append", errno));
                 }
                 assertEquals(all.byteSize(), channel.write(all.asByteBuffer(), order.offset()));
                 if (order.digest() != null) {

@@ -23,7 +23,10 @@ record Debuggee(ProcessState state, String called, int hostPid) {
     /** Where Proc.stat has how it ended, as wait(2) tells it (proc_pid_stat(5)): from when it is killed. */
     private static final int END = 49;
 
-    /** Of all its threads, since they were made; -1: one of them runs at this moment, or the process has ended. */
+    /**
+     * Context switches of all its threads, since they were made; -1: one of them runs at this moment, or the process
+     * has ended.
+     */
     long ran() {
         try {
             long sum = 0;

@@ -114,7 +114,7 @@ final class GroupStop {
         }
     }
 
-    /** One that cannot be let go on must not keep the others. */
+    /** Continues a process. A failure is ignored: it must not keep the other processes stopped. */
     private static void letGo(int pid) {
         try {
             signal(pid, SIGCONT);

@@ -40,7 +40,7 @@ public final class CheckpointComparison {
                 EndpointComparison.changes(older, newer));
     }
 
-    /** Nothing where {@code image} has no such node; then the other one has. */
+    /** The node; an empty one if only the other image has a node of that index. */
     private static OpenNode node(OpenImage image, OpenImage other, int index) {
         return index < image.nodes().size() ? image.nodes().get(index)
                 : OpenNode.nothing(index, other.nodes().get(index).host());

@@ -13,7 +13,7 @@ import org.udckpt.image.Manifest;
  */
 public record ImageDiff(String olderName, Manifest older, String newerName, Manifest newer, boolean sameJob,
         List<NodeDiff> nodes, List<EndpointChange> endpoints) {
-    /** Of all nodes. */
+    /** Page counts of all nodes. */
     public PageCounts pages() {
         return nodes.stream().map(NodeDiff::pages).reduce(PageCounts.NONE, PageCounts::plus);
     }

@@ -72,7 +72,7 @@ final class NodeComparison {
         return node.image().regions().stream().filter(region -> region.pid() == process.pid()).toList();
     }
 
-    /** Of the main thread, whose id is the process's, only that it is there. */
+    /** The threads; the main thread's id, which is the process's, is left out. */
     private static Set<Integer> threads(OpenNode node, ProcessState process) {
         Set<Integer> ids = new TreeSet<>();
         node.image().threads().stream().filter(thread -> thread.pid() == process.pid() && thread.tid() != thread.pid())

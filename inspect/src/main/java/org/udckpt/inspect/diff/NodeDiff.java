@@ -26,7 +26,7 @@ public record NodeDiff(OpenNode older, OpenNode newer, List<ProcessDiff> process
         return newer.host();
     }
 
-    /** Of all its processes, shared objects and files. */
+    /** Page counts of all its processes, shared objects and files. */
     public PageCounts pages() {
         PageCounts sum = processes.stream().map(ProcessDiff::pages).reduce(PageCounts.NONE, PageCounts::plus);
         sum = shared.stream().map(SharedDiff::pages).reduce(sum, PageCounts::plus);

@@ -21,7 +21,7 @@ public record PageCounts(long both, long changed, long added, long removed) {
         return changed + added;
     }
 
-    /** Nothing changed, came or went. */
+    /** Whether no page changed, came or went. */
     public boolean quiet() {
         return written() + removed == 0;
     }

@@ -18,7 +18,7 @@ import org.udckpt.store.StateTables;
 import org.udckpt.store.StopTimesRow;
 
 /**
- * What is in a checkpoint, arranged by node and process.
+ * The content of a checkpoint, arranged by node and process.
  *
  * @param nodes by index
  * @param phases of the checkpoint, as the whole job went through them
@@ -51,12 +51,12 @@ public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTi
         return view(chosen.node()).view(chosen.state());
     }
 
-    /** Of all nodes. */
+    /** The regions of all nodes. */
     public List<RegionView> regions() {
         return nodes.stream().flatMap(node -> node.regions().stream()).toList();
     }
 
-    /** Of all nodes: how many kernel objects there are of each kind. */
+    /** Number of kernel objects of each kind, of all nodes. */
     public Map<String, Integer> objectKinds() {
         Map<String, Integer> kinds = new TreeMap<>();
         nodes.forEach(node -> node.objects().kinds().forEach((kind, count) -> kinds.merge(kind, count, Integer::sum)));
@@ -68,7 +68,7 @@ public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTi
         return image.nodes().stream().filter(node -> node.index() == call.slowest()).findFirst();
     }
 
-    /** Of all nodes, by node. */
+    /** The files of all nodes, by node. */
     public List<JobFile> files() {
         return image.nodes().stream().flatMap(node -> node.image().files().stream()).toList();
     }

@@ -16,7 +16,7 @@ import org.udckpt.store.Extents;
 import org.udckpt.store.OpenNode;
 
 /**
- * What is in one node of a checkpoint, arranged by process.
+ * The content of one node of a checkpoint, arranged by process.
  *
  * @param processes parents before their children
  * @param phases of this node alone, in checkpoints of several: all its ranks together, and each; {@link PhaseTime#JOB}
@@ -57,7 +57,7 @@ public record NodeView(OpenNode node, KernelObjects objects, List<ProcessView> p
         return views(node.processes().of(rank));
     }
 
-    /** Those that belong to no rank. */
+    /** Processes that belong to no rank. */
     public List<ProcessView> others() {
         return views(node.processes().others());
     }

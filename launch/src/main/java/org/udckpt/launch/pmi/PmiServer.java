@@ -33,7 +33,7 @@ public final class PmiServer implements AutoCloseable {
      */
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-    /** What is known of one rank. */
+    /** The server's state of one rank. */
     private static final class Seat {
         private final int rank;
         private PmiPhase phase;

@@ -53,8 +53,8 @@ final class PmiSession {
     }
 
     /**
-     * One that has come while another was answered has begun before that one ends: there is no moment at which nothing
-     * seems to be under way.
+     * Serves requests. A request that arrived while another was answered counts as begun before that one ends: so there
+     * is no moment at which nothing seems to be under way.
      */
     private void requests(LineReader reader) throws IOException, PmiException {
         boolean begun = false;
@@ -261,7 +261,7 @@ final class PmiSession {
         }
     }
 
-    /** One that cannot be told has ended, which its own thread finds. */
+    /** Lets the rank out of its barrier. A rank that cannot be told has ended; its own thread finds that. */
     void leaveBarrier() {
         try {
             send("cmd=barrier_out");

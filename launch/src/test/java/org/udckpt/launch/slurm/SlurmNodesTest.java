@@ -44,8 +44,8 @@ class SlurmNodesTest {
     }
 
     /**
-     * Who wrote an srun has said where its tasks are; a batch script, and the shell that salloc starts on a node, have
-     * numbers of their own.
+     * In a task of srun the allocation is not used: the user has placed the tasks. A batch script, and the shell that
+     * salloc starts on a node, have reserved step numbers.
      */
     @Test
     void tasksOfAStepAreWhereTheyAre() {

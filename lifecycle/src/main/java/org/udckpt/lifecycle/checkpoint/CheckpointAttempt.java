@@ -18,7 +18,7 @@ interface CheckpointAttempt extends AutoCloseable {
      */
     CompleteCheckpoint write(Runnable end) throws IOException, InterruptedException;
 
-    /** Nobody can wait for it. The future completes when nothing is left of it. */
+    /** Gives the checkpoint up. The future completes when nothing is left of it. */
     CompletableFuture<Void> abandon();
 
     /** Does not throw: what cannot be removed is reported. */

@@ -20,7 +20,7 @@ public interface CheckpointMethod {
     /** How much of the image has been written; empty while none is being written. From any thread. */
     Optional<WriteProgress> writing();
 
-    /** Of all checkpoints of this run of the job. */
+    /** Statistics of all checkpoints of this run of the job. */
     RunStatistics statistics();
 
     /** Waits until the job's memory is complete: a restarted job may still be reading it. */

@@ -77,7 +77,7 @@ public final class CheckpointQueue implements Checkpoints, AutoCloseable {
         return method.writing();
     }
 
-    /** Of all checkpoints of this run of the job. */
+    /** Statistics of all checkpoints of this run of the job. */
     public RunStatistics statistics() {
         return method.statistics();
     }

@@ -36,7 +36,7 @@ final class CoordinatedAttempt {
     final CompletableFuture<CheckpointOutcome> ended = new CompletableFuture<>();
     /** Ends when its manifest is there or cannot be; done while nobody writes it. */
     volatile CompletableFuture<Void> committing = CompletableFuture.completedFuture(null);
-    /** Nobody waits for it: it must not come to be. */
+    /** No caller waits for it: it must not be committed. */
     volatile boolean unwanted;
     private final List<String> hosts;
     private final Map<Integer, PartReport> reports = new TreeMap<>();
@@ -76,7 +76,7 @@ final class CoordinatedAttempt {
         }
     }
 
-    /** Of the job, by the lead's clock: a phase's rounds together. */
+    /** Times of the job's phases by the lead's clock: a phase's rounds together. */
     synchronized List<PhaseTime> times() {
         List<PhaseTime> times = new ArrayList<>();
         for (Phase phase : List.of(Phase.SUSPEND, Phase.DRAIN, Phase.SNAPSHOT, Phase.RESUME)) {
@@ -149,7 +149,7 @@ final class CoordinatedAttempt {
         commitFailure = failure;
     }
 
-    /** Of one that is complete. */
+    /** The manifest of a complete checkpoint. */
     Manifest manifest() {
         return manifest;
     }

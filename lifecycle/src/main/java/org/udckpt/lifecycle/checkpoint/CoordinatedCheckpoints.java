@@ -85,7 +85,7 @@ public final class CoordinatedCheckpoints implements CheckpointMethod {
         return impossible == null;
     }
 
-    /** There can be none any more. @param why for who asks for one */
+    /** No checkpoint is possible any more. @param why for callers that ask for one */
     public void impossible(String why) {
         impossible = why;
     }
@@ -222,7 +222,7 @@ public final class CoordinatedCheckpoints implements CheckpointMethod {
             return complete(attempt, end);
         }
 
-        /** It is removed when its nodes have written it. */
+        /** The checkpoint is removed when its nodes have written it. */
         @Override
         public CompletableFuture<Void> abandon() {
             attempt.unwanted = true;
@@ -332,7 +332,7 @@ public final class CoordinatedCheckpoints implements CheckpointMethod {
         attempt.ended.complete(outcome);
     }
 
-    /** What the job's end has cut off may be tried again, by who restarts it. */
+    /** A checkpoint that the job's end has cut off may be tried again after a restart. */
     private Failure failure(CoordinatedAttempt attempt, CheckpointOutcome outcome) {
         return attempt.failure(outcome, impossible == null ? ExitCode.IO : ExitCode.BUSY);
     }

@@ -4,9 +4,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What is known of files from one checkpoint of an incarnation to the next. The number of each file's content, by which
- * it is compared with what it was in the one before; and what programs and libraries are. One for each node; for one
- * thread at a time.
+ * Remembers files from one checkpoint of an incarnation to the next: a number for each file's content, by which it is
+ * compared with the content at the checkpoint before, and the identities of programs and libraries. One per node; for
+ * one thread at a time.
  */
 final class FileNumbers {
     private static final int FIRST = 1 << 24; // above those of processes and shared memory

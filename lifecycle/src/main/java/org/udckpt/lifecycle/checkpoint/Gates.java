@@ -25,24 +25,25 @@ final class Gates {
         this.timeout = timeout;
     }
 
-    /** Closes them; what each process's library owns. */
+    /** Closes the gates; returns what each process's library owns. */
     Map<LibraryConnection, Message.Quiesced> close() {
         return all(connection -> connection.quiesce(timeout));
     }
 
     /**
-     * Settles sends and receives behind the closed gates: no device falls silent before all have what they wait for.
+     * Settles sends and receives behind the closed gates. No device is drained before all processes have what they wait
+     * for.
      */
     void settle() {
         all(connection -> connection.settle(timeout));
     }
 
-    /** When all of the job have settled. */
+    /** Drains the devices; call it when all processes of the job have settled. */
     void drain() {
         all(connection -> connection.drain(timeout));
     }
 
-    /** Opens them; returns how long each rank waited for its own, in nanoseconds by rank. */
+    /** Opens the gates; returns how long each rank waited for its own, in nanoseconds by rank. */
     Map<Integer, Long> open() {
         long start = System.nanoTime();
         Map<Integer, Long> waited = new LinkedHashMap<>();
@@ -55,7 +56,9 @@ final class Gates {
         return waited;
     }
 
-    /** After a failure: opens whatever is still there to be opened, and only reports what is not. */
+    /**
+     * After a failure: opens the gates of all processes that are left; those that cannot be opened are only reported.
+     */
     void openAfterFailure() {
         for (LibraryConnection connection : connections) {
             connection.resume(timeout).whenComplete((answer, error) -> {

@@ -85,7 +85,7 @@ final class ImageChain implements AutoCloseable {
         }
     }
 
-    /** What is there cannot be relied on: the next one must not need it. */
+    /** The newest image cannot be relied on: the next one must not be based on it. */
     private void forget(String why) {
         if (history != null) {
             Messages.warn("the next checkpoint is a full one: " + why);

@@ -70,7 +70,7 @@ public final class LocalCheckpoints implements CheckpointMethod {
         return statistics;
     }
 
-    /** What is still in the older image would be missing in this one. */
+    /** Waits for lazily restored memory: pages that are still in the older image only would be missing in this one. */
     @Override
     public void awaitReady(Progress progress) throws InterruptedException {
         Filling filling = job.filling();

@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.udckpt.image.storage.Errno;
 import org.udckpt.image.write.AppendOrder;
 import org.udckpt.image.write.PageSource;
 import org.udckpt.image.write.SelfWritingSource;
@@ -60,7 +59,7 @@ final class PageSources {
                         new SelfWriteOrder(o.file(), o.offset(), o.roomFrom(), o.roomTo(), o.digest(), o.key(),
                                 o.seal(), o.zeros()));
             } catch (LinuxError e) {
-                throw new IOException(Errno.text(e.errno()), e);
+                throw new IOException(e.getMessage(), e);
             }
         }
     }

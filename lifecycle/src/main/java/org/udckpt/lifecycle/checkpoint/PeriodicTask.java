@@ -3,7 +3,7 @@ package org.udckpt.lifecycle.checkpoint;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Does something again and again until it is closed; it is not under way any more then. */
+/** Runs a task periodically until it is closed; {@link #close} waits for a run in progress. */
 public final class PeriodicTask implements AutoCloseable {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Thread thread;

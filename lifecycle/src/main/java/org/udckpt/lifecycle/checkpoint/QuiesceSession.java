@@ -60,34 +60,34 @@ final class QuiesceSession implements AutoCloseable {
         this.gates = new Gates(connections, job.settings().duration(Option.QUIESCE_TIMEOUT));
     }
 
-    /** The gates of all processes that have a device are closed. */
+    /** Closes the gates of all processes that have a device. */
     void suspend() {
         owned = gates.close();
     }
 
-    /** All that these ranks have sent has arrived. */
+    /** Returns when all that these ranks have sent has arrived. */
     void settle() {
         gates.settle();
     }
 
     /**
-     * When all ranks of the job have settled: their devices fall silent. False: a process has opened its first device
+     * Drains the devices; call it when all ranks of the job have settled. False: a process has opened its first device
      * meanwhile; try again.
      */
-    boolean silence() {
+    boolean drain() {
         gates.drain();
         // the capture would find it too, but only with the job stopped
         return connections.containsAll(job.control().connections());
     }
 
     /**
-     * Copies of the ranks' memory are made, and all else is read. It has no times yet.
+     * Makes copies of the ranks' memory, and reads all else. The result has no times yet.
      *
-     * @param traffic of PMI, counted when nothing of it was under way; null comes back if it has moved since, for its
-     *     fate the image would not tell
+     * @param traffic count of PMI messages, taken when none was under way; returns null if it has changed since, since
+     *     the image would not have those messages
      * @param standing these ranks stand still until {@link Capture#resume}: the job has others elsewhere, or they are
      *     to do nothing any more
-     * @throws org.udckpt.process.capture.CaptureFailed another time it may succeed
+     * @throws org.udckpt.process.capture.CaptureFailed a later attempt may succeed
      */
     NodeSnapshot snapshot(long traffic, boolean standing) throws IOException {
         PmiState pmi = job.pmi().state();
@@ -113,14 +113,14 @@ final class QuiesceSession implements AutoCloseable {
         return null;
     }
 
-    /** The gates are open again; how long each rank waited for its own, in nanoseconds by rank. */
+    /** Opens the gates; returns how long each rank waited for its own, in nanoseconds by rank. */
     Map<Integer, Long> resume() {
         Map<Integer, Long> waited = gates.open();
         over();
         return waited;
     }
 
-    /** The ranks have ended where they stood: nobody waits for a gate. */
+    /** The ranks have ended where they stood: no thread waits for a gate. */
     synchronized void over() {
         resumed = true;
     }

@@ -25,7 +25,7 @@ final class StopPhase {
     private final StateListener state;
     private final HotFiles hot;
     private final TimedCalls calls;
-    private final boolean last;
+    private final boolean lastCheckpoint;
 
     /** Hears in which phase the checkpoint is. */
     @FunctionalInterface
@@ -36,12 +36,12 @@ final class StopPhase {
     /**
      * @param hot files that have to be copied in the stop
      * @param calls of threads at earlier stops of this incarnation
-     * @param last ranks stay stopped until the snapshot that {@link #make} returns is closed: it is this job's last
-     *     checkpoint
+     * @param lastCheckpoint ranks stay stopped until the snapshot that {@link #make} returns is closed: it is this
+     *     job's last checkpoint
      */
-    StopPhase(Job job, Progress progress, StateListener state, HotFiles hot, TimedCalls calls, boolean last) {
+    StopPhase(Job job, Progress progress, StateListener state, HotFiles hot, TimedCalls calls, boolean lastCheckpoint) {
         this.job = job;
-        this.last = last;
+        this.lastCheckpoint = lastCheckpoint;
         this.hot = hot;
         this.calls = calls;
         this.progress = progress;
@@ -55,34 +55,36 @@ final class StopPhase {
      */
     NodeSnapshot make() throws IOException, InterruptedException {
         long giveUp = System.nanoTime() + TIMEOUT_NS;
-        CaptureFailed last = null;
-        for (int attempt = 0; attempt < ATTEMPTS && System.nanoTime() < giveUp; attempt++) {
+        CaptureFailed lastFailure = null;
+        int attempts = 0;
+        while (attempts < ATTEMPTS && System.nanoTime() < giveUp) {
+            attempts++;
             try {
                 NodeSnapshot snapshot = attempt();
                 if (snapshot != null) {
                     watch.tell();
                     look(snapshot);
-                    snapshot.capture().cut().forEach(this::tellCut);
+                    snapshot.capture().closedConnections().forEach(this::tellClosed);
                     snapshot.capture().notes().forEach(Messages::warn);
                     return snapshot;
                 }
             } catch (CaptureFailed e) {
                 Messages.debugTrace("the job is suspended anew", e);
-                last = e;
+                lastFailure = e;
             }
             Thread.sleep(PAUSE_MS);
         }
-        if (last != null) {
-            throw last;
+        if (lastFailure != null) {
+            throw lastFailure;
         }
-        throw new Failure(ExitCode.BUSY, "ranks were in MPI_Init or MPI_Finalize, or opening "
-                + "their first verbs device, in all "
-                + ATTEMPTS + " attempts; try again later");
+        throw new Failure(ExitCode.BUSY, "ranks were in MPI_Init or MPI_Finalize, or opening their first verbs device, "
+                + "in each of " + attempts + " attempts within " + TimeUnit.NANOSECONDS.toSeconds(TIMEOUT_NS)
+                + " s; try again later");
     }
 
     /**
-     * Has the snapshots asked what only they can be asked for: what is refused then is refused by this command, also
-     * where nobody waits for the image.
+     * Asks the snapshots for what only they can answer. Refusals that come of this are this command's, also if it does
+     * not wait for the image.
      */
     private static void look(NodeSnapshot snapshot) {
         try {
@@ -93,15 +95,16 @@ final class StopPhase {
         }
     }
 
-    private void tellCut(String connection) {
+    private void tellClosed(String connection) {
         Messages.warn(connection + ": closed in the image");
         progress.say(connection + ": closed in the image");
     }
 
     /**
-     * Null: a PMI message was under way, whose fate the image would not tell, or a process has opened its first device.
+     * One attempt. Null: a PMI message was under way, whose fate the image would not tell, or a process was opening its
+     * first device.
      *
-     * @throws CaptureFailed another time it may succeed
+     * @throws CaptureFailed a later attempt may succeed
      */
     private NodeSnapshot attempt() throws IOException, InterruptedException {
         QuiesceSession session = new QuiesceSession(job, hot, calls);
@@ -110,7 +113,7 @@ final class StopPhase {
             snapshot = attempt(session);
             return snapshot;
         } finally {
-            if (snapshot == null || !last) {
+            if (snapshot == null || !lastCheckpoint) {
                 session.close();
             }
         }
@@ -123,15 +126,15 @@ final class StopPhase {
         watch.ended(Phase.SUSPEND);
         state.now(Phase.DRAIN);
         session.settle();
-        boolean silent = session.silence();
+        boolean drained = session.drain();
         watch.ended(Phase.DRAIN);
-        if (!silent) {
+        if (!drained) {
             return null;
         }
         state.now(Phase.SNAPSHOT);
-        NodeSnapshot snapshot = session.snapshot(job.pmi().traffic(), last);
+        NodeSnapshot snapshot = session.snapshot(job.pmi().traffic(), lastCheckpoint);
         watch.ended(Phase.SNAPSHOT);
-        if (snapshot != null && last) {
+        if (snapshot != null && lastCheckpoint) {
             return snapshot.withTimes(watch.times()).standing(session);
         }
         try {

@@ -67,7 +67,7 @@ public final class UnitCheckpoints {
     private QuiesceSession session;
     private volatile NodeSnapshot snapshot;
     private boolean last;
-    /** Of a last checkpoint whose part is durable: its ranks stand still. Guarded by this. */
+    /** Snapshot of a last checkpoint whose part is durable: its ranks stand still. Guarded by this. */
     private NodeSnapshot standing;
     /** The job has been ended. Guarded by this. */
     private boolean over;
@@ -102,7 +102,7 @@ public final class UnitCheckpoints {
         return Optional.ofNullable(live).map(write -> new UnitWrite(order.checkpoint(), write.progress()));
     }
 
-    /** Of this unit's incarnation. */
+    /** Statistics of this unit's incarnation. */
     public RunStatistics statistics() {
         return statistics;
     }
@@ -143,10 +143,10 @@ public final class UnitCheckpoints {
     /** All ranks of the job have settled: copies are made. @throws Failure 75 when it may succeed another time */
     public void snapshot() throws IOException {
         watch.waited();
-        boolean silent = session.silence();
+        boolean drained = session.drain();
         watch.ended(Phase.DRAIN);
         phase = Phase.SNAPSHOT;
-        if (!silent) {
+        if (!drained) {
             throw new Failure(ExitCode.BUSY, "a process was opening its first verbs device");
         }
         try {
@@ -175,7 +175,8 @@ public final class UnitCheckpoints {
         }
         snapshot = snapshot.withTimes(watch.times());
         statistics.stopped(StopTimes.ofRanks(snapshot.times()));
-        snapshot.capture().cut().forEach(connection -> Messages.warn(connection + ": closed in the image"));
+        snapshot.capture().closedConnections()
+                .forEach(connection -> Messages.warn(connection + ": closed in the image"));
         snapshot.capture().notes().forEach(Messages::warn);
         session = null;
     }
@@ -239,7 +240,7 @@ public final class UnitCheckpoints {
         committed.run();
     }
 
-    /** What is run after each commit. */
+    /** Sets the action that is run after each commit. */
     public void onCommitted(Runnable action) {
         committed = action;
     }

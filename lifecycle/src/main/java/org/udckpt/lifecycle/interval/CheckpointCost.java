@@ -13,7 +13,7 @@ import org.udckpt.support.report.Durations;
  * @param measured whether {@code slowdown} was; else it is {@link #ASSUMED}
  */
 public record CheckpointCost(long stop, long write, double slowdown, boolean measured) {
-    /** Of a job whose speed cannot be told from its sends. */
+    /** Slowdown assumed for a job whose speed cannot be told from its sends. */
     static final double ASSUMED = 0.1;
 
     public CheckpointCost {

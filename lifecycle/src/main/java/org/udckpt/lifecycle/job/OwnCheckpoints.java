@@ -30,18 +30,18 @@ public final class OwnCheckpoints {
         this.own = own;
     }
 
-    /** Those that are taken from now on. */
+    /** Checkpoints that are taken from now on. */
     public static OwnCheckpoints fromNow(Settings settings, Path directory) {
         return since(settings, directory, latest(settings, directory));
     }
 
-    /** Those that were taken after the one of that number, whoever took it. */
+    /** Checkpoints that were taken after the one of that number, whichever job took that one. */
     public static OwnCheckpoints since(Settings settings, Path directory, long before) {
         return new OwnCheckpoints(settings, directory, before,
                 (entry, job) -> entry.id() > before && JobStorage.isOf(entry, job));
     }
 
-    /** Those that are taken from now on, and the one that the job is restarted from, and older ones of the same job. */
+    /** Checkpoints taken from now on, the one that the job is restarted from, and older ones of the same job. */
     public static OwnCheckpoints from(Settings settings, ImageLocation location) {
         Path directory = JobStorage.directory(settings, location.parent());
         long before = latest(settings, directory);

@@ -6,7 +6,7 @@ import org.udckpt.agent.command.JobCommands;
 import org.udckpt.lifecycle.checkpoint.UnitCheckpoints;
 
 /** The commands of a unit of a job of several hosts, on its host. */
-record UnitCommands(Job unit, UnitCheckpoints checkpoints) implements JobCommands.Part {
+record UnitCommands(Job unit, UnitCheckpoints checkpoints) implements JobCommands.OfUnit {
     @Override
     public String name() {
         return unit.runtime().name();

@@ -16,7 +16,7 @@ import org.udckpt.support.report.Messages;
  * {@link #future}.
  */
 final class LeadEnd {
-    /** What is done once before the agents are told to end. */
+    /** Runs once, before the agents are told to end. */
     @FunctionalInterface
     interface Before {
         /** @param orderly all ranks have ended by themselves */

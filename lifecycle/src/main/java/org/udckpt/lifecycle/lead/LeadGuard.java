@@ -77,7 +77,7 @@ public final class LeadGuard {
         }
     }
 
-    /** Returns only if that fails. */
+    /** execv(3); returns only if that fails. */
     private static void execute(MemorySegment program, MemorySegment words) {
         try {
             int ignored = (int) Linker.nativeLinker()
@@ -120,7 +120,7 @@ public final class LeadGuard {
         }
     }
 
-    /** Nobody is to go on with it, whatever becomes of this process. */
+    /** The job is over: a successor is not to continue it, however this process ends. */
     public static void over() {
         synchronized (THIS) {
             THIS.run = null;
@@ -128,6 +128,7 @@ public final class LeadGuard {
         }
     }
 
+    /** Writes the lines that guard_main.c and {@link LostLead} read. */
     private void write() {
         String descriptor = System.getenv(GUARDED);
         if (descriptor == null) {
@@ -139,7 +140,7 @@ public final class LeadGuard {
                         + "\nlost " + String.join(",", run.lostHosts) + "\n";
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         ByteBuffer whole = ByteBuffer.allocate(TEXT);
-        if (bytes.length < TEXT) { // else so many hosts are lost that nobody knows where to go on
+        if (bytes.length < TEXT) { // else too many hosts are lost to be listed, and the job is not continued
             whole.put(bytes);
         }
         try (FileChannel memory = FileChannel.open(Path.of("/proc/self/fd/" + descriptor), StandardOpenOption.WRITE)) {

@@ -72,7 +72,7 @@ public record LostLead(String name, long before, long newest, Set<String> hosts)
         };
     }
 
-    /** For who adds to them. */
+    /** The lost hosts, as a set that the caller may add to. */
     public static Set<String> lostHosts() {
         Set<String> hosts = ConcurrentHashMap.newKeySet();
         ofThisProcess().ifPresent(lost -> hosts.addAll(lost.hosts()));

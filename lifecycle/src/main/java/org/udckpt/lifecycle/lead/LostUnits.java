@@ -24,7 +24,7 @@ public final class LostUnits {
     private final Timing timing;
     private final Set<String> hosts;
     private final Set<Integer> units = ConcurrentHashMap.newKeySet();
-    /** Those of them of which nothing more is known. */
+    /** Lost units of which only the silence is known: the host may be lost, or only the network to it. */
     private final Set<Integer> silent = ConcurrentHashMap.newKeySet();
     /** When the last one was found to be lost, in {@link System#nanoTime}'s terms. */
     private volatile long lostAt;
@@ -66,7 +66,7 @@ public final class LostUnits {
         silent.removeAll(ended);
     }
 
-    /** Their hosts have no agents, or not any more. */
+    /** Notes hosts that have no agents, or none any more. */
     void missing(Collection<Integer> lost) {
         lost.forEach(unit -> hosts.add(job.units().get(unit).host()));
     }

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.udckpt.cluster.Unit;
 
-/** Who says on which hosts the units of a restarted job are to be. */
+/** Chooses the hosts of a restarted job's units. */
 @FunctionalInterface
 public interface Placer {
     /**

@@ -50,7 +50,7 @@ public final class UnitCopies implements PartHosts {
         notifyAll();
     }
 
-    /** Nobody can be asked any more. @param why for people; the first one counts */
+    /** No node can be asked any more. @param why for people; the first one counts */
     public synchronized void close(String why) {
         gone = gone == null ? why : gone;
         notifyAll();
@@ -121,7 +121,7 @@ public final class UnitCopies implements PartHosts {
         }
     }
 
-    /** Nobody writes to the copy any more: who has begun it may remove it. */
+    /** No node writes to the copy any more: the caller that began it may remove it. */
     private void end() throws IOException {
         if (waiting.isEmpty()) {
             return;

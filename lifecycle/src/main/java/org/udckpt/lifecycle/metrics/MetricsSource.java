@@ -11,13 +11,13 @@ import org.udckpt.support.report.WriteProgress;
 public interface MetricsSource {
     String name();
 
-    /** Of its checkpoints. */
+    /** The directory of its checkpoints. */
     Path directory();
 
     /** Words, the program first. */
     List<String> command();
 
-    /** Of its incarnation. */
+    /** The generation of its incarnation. */
     int generation();
 
     /** "running", or the phase of the checkpoint under way, in lower case. */
@@ -26,7 +26,7 @@ public interface MetricsSource {
     /** How far the image is that is being written. */
     Optional<WriteProgress> writing();
 
-    /** Of jobs that have tiers. */
+    /** The state of the copies to the slow tier; empty without tiers. */
     Optional<TierFlushState> flush();
 
     /** How many are alive. */
@@ -35,6 +35,6 @@ public interface MetricsSource {
     /** Bytes of a restarted job's memory that still come in. */
     long missing();
 
-    /** Of all its ranks, in this incarnation. */
+    /** Counters of all its ranks, in this incarnation. */
     Counters messages();
 }

@@ -6,16 +6,16 @@ import org.udckpt.inspect.debug.ControllingTerminal;
 import org.udckpt.inspect.debug.Debugger;
 
 /**
- * Who restarts a job in order to look at it, and not that it goes on.
+ * Options of a restart for inspection (debugger, trial run) rather than continuation.
  *
- * @param debugger has processes of it from the first instruction on; null: nobody has
- * @param trial nothing outside of the job is to change by it: null, or a directory for what it prints, for the files
- *     that it changes, and for checkpoints that somebody takes of it
+ * @param debugger attaches to processes before their first instruction; null: none
+ * @param trial directory of a trial run, which changes nothing outside of it: for its output, the files that it
+ *     changes, and checkpoints that are taken of it; null: no trial
  */
 public record InspectionOptions(Debugger debugger, Path trial) {
     private static final File NOTHING = new File("/dev/null");
 
-    /** Nobody looks: the job goes on. */
+    /** No inspection: the job continues. */
     public static final InspectionOptions NONE = new InspectionOptions(null, null);
 
     /** A debugger stops processes for as long as its user thinks: nothing that they have to answer may time out. */

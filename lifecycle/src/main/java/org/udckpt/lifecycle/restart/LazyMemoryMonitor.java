@@ -95,7 +95,7 @@ final class LazyMemoryMonitor {
         filling.filled().whenComplete((_, failure) -> ended(failure));
     }
 
-    /** Nothing for a job that has one agent. */
+    /** The unit's name in messages; "" for a job that has one agent. */
     private static String ofUnit(Job job) {
         String runtime = job.runtime().name(), name = job.facts().name();
         return runtime.equals(name) ? "" : " of unit " + runtime.substring(name.length() + 1);

@@ -280,7 +280,7 @@ public final class Restart {
         }
     }
 
-    /** It reads still: not before that has ended can the reader be closed. */
+    /** Waits for lazy reads: the reader can be closed only after them. */
     private void awaitContents() {
         contents.handle((_, _) -> null).join();
     }
@@ -404,8 +404,8 @@ public final class Restart {
     }
 
     /**
-     * Those that have neither answered nor ended: a process runs before its verbs are there again, and may have nothing
-     * left to do but to end.
+     * Processes that have neither answered nor ended. A process runs before its verbs objects are rebuilt, and may have
+     * nothing left to do but to end.
      */
     private static Set<Integer> awaited(Job job, Set<Integer> libraries, LivingProcesses living) {
         Set<Integer> awaited = new TreeSet<>(libraries);

@@ -47,7 +47,7 @@ final class RestartFiles implements RestoredFilesTransaction.PutBack {
     }
 
     /**
-     * Those of a unit of a job of several nodes, whose lead sees to it that there is one restart.
+     * Puts back the files of a unit of a job of several nodes, whose lead ensures that there is only one restart.
      *
      * @param elsewhere paths of files that another unit puts back
      */
@@ -76,7 +76,7 @@ final class RestartFiles implements RestoredFilesTransaction.PutBack {
         }
     }
 
-    /** What is at the path of each file, after this. */
+    /** The file at each path, after this. */
     Map<String, org.udckpt.linux.Files.Stat> stats() {
         return rollback.stats();
     }

@@ -39,7 +39,7 @@ public final class RestartLock implements AutoCloseable {
         return new RestartLock(true).taken(checkpoints, tiers);
     }
 
-    /** The same for who changes nothing, and so leaves no file either where none is yet. */
+    /** The same for a caller that changes nothing: it creates no lock file either. */
     public static RestartLock look(Path checkpoints, Optional<Tiers> tiers) {
         return new RestartLock(false).taken(checkpoints, tiers);
     }

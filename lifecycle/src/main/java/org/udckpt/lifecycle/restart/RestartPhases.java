@@ -21,7 +21,7 @@ public final class RestartPhases {
         this.lastNs = startedNs;
     }
 
-    /** Of a job whose restart this process was started for. */
+    /** For a job whose restart this process was started for. */
     static RestartPhases sinceLaunch() {
         RestartPhases phases = new RestartPhases(System.nanoTime() - ageNs());
         phases.reached("launch");

@@ -106,7 +106,7 @@ public final class UnitRun implements AgentListener, ControlChannel.Reader {
                 message -> node.thread().execute(now -> control.toRoot(message.encode(), false, now)));
     }
 
-    /** Of all of the unit's images, and their copies. */
+    /** Writer options of all of the unit's images and their copies. */
     private synchronized WriterOptions options() {
         if (options == null) {
             options = ImageOptions.of(settings);
@@ -177,7 +177,7 @@ public final class UnitRun implements AgentListener, ControlChannel.Reader {
         return op.name().toLowerCase(Locale.ROOT);
     }
 
-    /** What is under way would take long, or for ever. */
+    /** Cancels the operation that is under way, which would take long, or for ever. */
     private void cancel(UnitStart begun, Op op) {
         if (begun == null) {
             return;

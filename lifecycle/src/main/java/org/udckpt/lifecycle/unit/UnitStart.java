@@ -66,7 +66,7 @@ final class UnitStart implements AutoCloseable {
         }
     }
 
-    /** Of a job that is restarted: returns when the unit's files are put back. */
+    /** Starts a unit of a job that is restarted: returns when the unit's files are put back. */
     static UnitStart again(Installation installation, NodeJob nodes, int number, Settings settings,
             WriterOptions options, JobFacts facts, JobContext around, Consumer<Job> ready)
             throws IOException {

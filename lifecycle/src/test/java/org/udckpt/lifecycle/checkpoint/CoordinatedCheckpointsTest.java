@@ -30,7 +30,7 @@ class CoordinatedCheckpointsTest {
     @TempDir
     Path directory;
 
-    /** One that has ended: it says nothing more. */
+    /** A client that has ended: it sends nothing more. */
     private static final class Silent implements CoordinatorClient {
         private final CountDownLatch asked = new CountDownLatch(1);
 

@@ -126,7 +126,7 @@ final class AttributeReader {
 
     private record Asked(Region region, int place, long answer) {}
 
-    /** Of mappings (mbind(2)). */
+    /** Reads the memory policies of mappings (mbind(2)). */
     private void policies(List<Region> regions) {
         List<Asked> asked = new ArrayList<>();
         for (Region region : regions) {

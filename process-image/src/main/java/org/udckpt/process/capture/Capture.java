@@ -64,7 +64,7 @@ public final class Capture implements AutoCloseable {
     private final List<FileNotice> notices;
     private final List<ContentCopy> copies;
     private final FileCut files;
-    private final List<String> cut;
+    private final List<String> closedConnections;
     private final Map<TracedProcess, List<Region>> regions;
     private final Clocks clocks;
     private final List<Zombie> zombies;
@@ -73,7 +73,7 @@ public final class Capture implements AutoCloseable {
     private final List<PhaseTimes> times = new ArrayList<>();
     private final long objectsNs;
     private volatile boolean standing = true;
-    /** Nothing is left to close: a descriptor that is closed twice may be another's by then. Guarded by this. */
+    /** All is closed. A descriptor that is closed twice could be another one's by then. Guarded by this. */
     private boolean closed;
     private JobImage image;
     private List<MemorySource> sources;
@@ -90,7 +90,7 @@ public final class Capture implements AutoCloseable {
         this.notices = stop.table.notices();
         this.copies = stop.memory.copies();
         this.files = stop.files;
-        this.cut = stop.table.outside().cut();
+        this.closedConnections = stop.table.outside().closedConnections();
         this.regions = stop.regions;
         this.clocks = stop.clocks;
         this.zombies = stop.zombies;
@@ -218,7 +218,7 @@ public final class Capture implements AutoCloseable {
         }
     }
 
-    /** It stands whatever else has failed, for it will be there the next time, too. */
+    /** Whether a failure is a refusal: it is reported first, since it will be there the next time, too. */
     private static boolean isRefusal(RuntimeException failure) {
         return failure instanceof CaptureRefused || failure instanceof FilesRefused;
     }
@@ -244,11 +244,10 @@ public final class Capture implements AutoCloseable {
     }
 
     /**
-     * Connections to processes outside of the job, which the image holds as closed; each with its process and
-     * descriptor.
+     * Connections to processes outside of the job that the image holds as closed, each with its process and descriptor.
      */
-    public List<String> cut() {
-        return cut;
+    public List<String> closedConnections() {
+        return closedConnections;
     }
 
     /** What the user should know of this capture; the image is good. */
@@ -258,7 +257,7 @@ public final class Capture implements AutoCloseable {
                 + "job had set them: " + String.join(", ", StatusLines.UNKNOWN));
     }
 
-    /** Of ranks that still stand: until their copies were made. */
+    /** Times of all ranks; for ranks that still stand, until their copies were made. */
     public List<PhaseTimes> times() {
         return times.isEmpty() ? ranks.stream().map(rank -> rank.times(objectsNs)).toList() : times;
     }
@@ -324,7 +323,7 @@ public final class Capture implements AutoCloseable {
                 List.of(), notices, allNames);
     }
 
-    /** Whose the processes are: their effective users (proc_pid_status(5)). */
+    /** The effective users of the processes (proc_pid_status(5)). */
     private Set<Integer> users() {
         Set<Integer> users = new HashSet<>();
         for (RankCapture rank : ranks) {

@@ -16,7 +16,7 @@ import org.udckpt.process.files.FileRequest;
  */
 public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean closesOutside, FileRequest files,
         FileLeases leases, TimedCalls calls) {
-    /** One that is refused where there are connections to others, with the files that are open for writing. */
+    /** Saves the files that are open for writing, and is refused if there are connections to the outside. */
     public CaptureRequest(List<Root> roots, StandardStreams streams) {
         this(roots, streams, false, FileRequest.open(), FileLeases.now(), new TimedCalls());
     }
@@ -63,7 +63,7 @@ public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean 
     public record StandardStreams(long[] identities) {
         public static final StandardStreams NONE = new StandardStreams(new long[]{-1, -1, -1, -1, -1, -1});
 
-        /** Those of a process, for example of the agent itself or of the shepherd. */
+        /** The streams of a process, for example of the agent itself or of the shepherd. */
         public static StandardStreams of(int pid) {
             long[] identities = new long[6];
             for (int stream = 0; stream < 3; stream++) {

@@ -60,8 +60,8 @@ final class DescriptorReader {
     }
 
     /**
-     * Lists the descriptors of {@code process}. For all processes before the first {@link #read}, which opens files: by
-     * then it is known who would notice, and what is refused.
+     * Lists the descriptors of {@code process}. Call it for every process before any {@link #read}: read opens files,
+     * and their observers and the refusals must be known by then.
      */
     void look(TracedProcess process) {
         List<OpenDescriptor> own = new ArrayList<>();
@@ -151,7 +151,7 @@ final class DescriptorReader {
         }
     }
 
-    /** Of unix sockets. */
+    /** Reads the peers of unix sockets. */
     PeerCredentialReader peers() {
         return scope.peers();
     }

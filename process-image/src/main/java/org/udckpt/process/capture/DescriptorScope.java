@@ -23,7 +23,7 @@ final class DescriptorScope implements CaptureScope {
     private final List<StoppedProcess> processes = new ArrayList<>();
     private final Set<Integer> ended = new HashSet<>();
     private QuietFiles quiet;
-    /** Of the process that is being read: numbers of its descriptors. */
+    /** Descriptor numbers of the process that is being read. */
     private int control = CaptureRequest.NONE;
     private int processManager = CaptureRequest.NONE;
 

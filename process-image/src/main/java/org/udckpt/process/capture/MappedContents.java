@@ -9,9 +9,9 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 
 /**
- * What is in a file that this user may not open by its mapping (/proc/PID/map_files needs CAP_CHECKPOINT_RESTORE), from
- * what the stopped processes have mapped of it. A page of a private mapping that has been written to is that process's
- * own, and stands for the file's only where nobody maps the file's.
+ * The content of a file that this user may not open by its mapping (/proc/PID/map_files needs CAP_CHECKPOINT_RESTORE),
+ * read from the mappings of the stopped processes. A page of a private mapping that was written to belongs to that
+ * process; it stands for the file's page only if no process maps the latter.
  */
 final class MappedContents {
     private static final int PAGE = 4096;
@@ -55,7 +55,7 @@ final class MappedContents {
         return contents.copyTo(copy);
     }
 
-    /** Of a private mapping: runs of pages of the file, and of the process's own. */
+    /** Runs of pages of a private mapping: the file's pages, and the process's own. */
     private static List<Piece> pages(TracedProcess process, Mapping mapping) {
         List<Piece> runs = new ArrayList<>();
         int most = Scratch.DATA_BYTES / Long.BYTES;

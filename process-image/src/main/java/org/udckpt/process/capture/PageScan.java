@@ -159,7 +159,7 @@ final class PageScan implements AutoCloseable {
         private int count;
         private int closed;
 
-        /** Nothing is joined to what is there. */
+        /** Ends the last range: the next one is not joined to it. */
         void close() {
             closed = count;
         }

@@ -20,9 +20,9 @@ import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.PeerCredentials;
 
 /**
- * Who made a unix socket's peer, as the socket itself tells it (SO_PEERCRED and SO_PEERGROUPS of unix(7)). The kernel
- * notes that once: at socketpair(2), of a connection at listen(2) and connect(2). Whoever it was may have ended since,
- * and his number is then known in the job's own namespace only.
+ * The maker of a unix socket's peer, as the socket itself reports it (SO_PEERCRED and SO_PEERGROUPS of unix(7)). The
+ * kernel records it once: at socketpair(2), or for a connection at listen(2) and connect(2). The maker may have ended
+ * since, and its pid is then known in the job's own namespace only.
  */
 final class PeerCredentialReader {
     private static final int SO_PEERGROUPS = 59, UCRED_BYTES = 12, LENGTH = Scratch.DATA_BYTES - 64, NOBODY = 0;

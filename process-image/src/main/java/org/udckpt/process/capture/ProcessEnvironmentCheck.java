@@ -20,7 +20,7 @@ final class ProcessEnvironmentCheck {
     private static final String[] FILTERS = {"Seccomp:", "Seccomp_filters:"};
     private static final int SCHED_RESET_ON_FORK = 0x40000000, SCHED_DEADLINE = 6;
 
-    /** Of the process that a root should be like: read once for all of a tree. */
+    /** Namespaces of the process that a root is compared with: read once for all of a tree. */
     private final String[] namespaces = new String[NAMESPACES.length];
     private final PrivilegeReader privileges;
     private final TaskStatus origin;

@@ -51,7 +51,7 @@ final class RankCapture {
         }, ns -> stopNs = ns);
     }
 
-    /** Those below the shepherd that are nobody's children any more. */
+    /** Adds orphans: processes below the shepherd that no process of the job is the parent of any more. */
     CompletableFuture<Long> adopt(List<Integer> orphans) {
         return timed(() -> {
             orphans.forEach(pid -> stopper.adopt(root, pid));
@@ -94,7 +94,7 @@ final class RankCapture {
         }, ns -> stateNs += ns);
     }
 
-    /** What is known only when all descriptors have been read, and only to the job's processes. */
+    /** Asks for socket peers: that needs all descriptors read, and only the job's own processes can ask. */
     CompletableFuture<Long> askPeers(PeerCredentialReader peers) {
         return timed(() -> {
             peers.ask(processes());

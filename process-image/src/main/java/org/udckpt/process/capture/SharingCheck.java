@@ -53,8 +53,8 @@ final class SharingCheck {
     }
 
     /**
-     * Who shares something need not be parent and child: CLONE_PARENT makes a sibling, and an orphan has another parent
-     * than the process that made it.
+     * Refuses processes that share something. They need not be parent and child: CLONE_PARENT makes a sibling, and an
+     * orphan has another parent than the process that made it.
      *
      * @param processes that have been read
      */
@@ -96,7 +96,7 @@ final class SharingCheck {
         return shepherd > 0 ? shepherd : Integer.parseInt(OWN_PID);
     }
 
-    /** Of a root; -1: it has none. */
+    /** The shepherd of a root; -1: it has none. */
     private static int shepherd(int root) {
         int parent = parent(root);
         return parent > 0 && SHEPHERD.equals(Proc.text("/proc/" + parent + "/comm").strip()) ? parent : -1;
@@ -132,8 +132,7 @@ final class SharingCheck {
             } catch (LinuxError gone) {
                 continue; // it ended meanwhile
             }
-            // The shepherd takes who has ended. Where other threads of it run, it has not: then the stop refuses it by
-            // name.
+            // The shepherd reaps dead processes. One whose other threads run is not dead: the stop refuses it by name.
             boolean over =
                     (Proc.field(status, "State:").startsWith("Z") || Proc.field(status, "State:").startsWith("X"))
                             && Proc.threads(child).length <= 1;

@@ -25,7 +25,10 @@ final class SnapshotCalls {
     private final Snapshot snapshot;
     private final Injector injector;
     private final long entries;
-    /** Of the loop that makes them; 0: the process may have no memory for it, and each call takes a stop of its own. */
+    /**
+     * Address of the loop that makes the calls; 0: the process may have no memory for it, and each call needs a stop of
+     * its own.
+     */
     private final long code;
     private final ByteBuffer list = ByteBuffer.allocate(ENTRIES).order(ByteOrder.LITTLE_ENDIAN);
     private int count;
@@ -118,12 +121,12 @@ final class SnapshotCalls {
         used = 0;
     }
 
-    /** Of the last run: the result or {@code -errno}. */
+    /** A result of the last run, or {@code -errno}. */
     long result(int place) {
         return results[place];
     }
 
-    /** Of a call that cannot fail. */
+    /** The result of a call that must not fail. */
     long check(int place, String what) {
         return LinuxError.check(results[place], what + " in the snapshot");
     }

@@ -32,7 +32,7 @@ final class SnapshotWriter {
     private final MemorySegment timeout = Arena.ofAuto().allocate(16, 8);
     private int last;
 
-    /** @param order mapped in both; freed by whoever made it; @param files descriptor numbers in the snapshot */
+    /** @param order mapped in both; freed by the caller; @param files descriptor numbers in the snapshot */
     SnapshotWriter(Snapshot snapshot, MemorySegment order, int[] files) {
         this.snapshot = snapshot;
         this.order = order;

@@ -9,7 +9,7 @@ import org.udckpt.linux.Proc;
  * whether a newer kernel has lines there of which nobody knows what would be lost.
  */
 final class StatusLines {
-    /** Those of which it is known what becomes of them: docs/internals/attributes.md. */
+    /** Lines whose treatment is known: docs/internals/attributes.md. */
     static final Set<String> KNOWN = Set.of("Name", "Umask", "State", "Tgid", "Ngid", "Pid", "PPid", "TracerPid", "Uid",
             "Gid", "FDSize", "Groups", "NStgid", "NSpid", "NSpgid", "NSsid",
             "Kthread", "VmPeak", "VmSize", "VmLck", "VmPin", "VmHWM", "VmRSS", "RssAnon", "RssFile", "RssShmem",

@@ -23,7 +23,7 @@ import org.udckpt.process.model.DescriptorNumbers;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.Zombie;
 
-/** What is read of all ranks together, while they are stopped. */
+/** The state that is read of all ranks together, while they are stopped. */
 final class StoppedJob {
     final ObjectTable table;
     final FileCut files;

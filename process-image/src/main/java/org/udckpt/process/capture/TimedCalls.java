@@ -39,7 +39,7 @@ public final class TimedCalls {
         }
     }
 
-    /** Those of other threads are forgotten. */
+    /** Forgets the calls of all other threads. */
     void keep(Set<Integer> tids) {
         calls.keySet().retainAll(tids);
     }

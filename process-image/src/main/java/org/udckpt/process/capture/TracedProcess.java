@@ -19,7 +19,7 @@ final class TracedProcess implements StoppedProcess {
     private static final String OWN_MOUNTS = Files.readLink("/proc/self/ns/mnt");
 
     final int rank;
-    /** It is called by its pid and program: {@link CaptureRequest.Root#tree}. */
+    /** Messages name it by pid and program: {@link CaptureRequest.Root#tree}. */
     private final boolean tree;
     final int pid;
     final TracedProcess parent;

@@ -36,7 +36,7 @@ final class Zombies {
         return rows;
     }
 
-    /** Of those that had become another user: {@link AttributeKind#ENDED_CHILD}. */
+    /** Users of dead children that had become another user: {@link AttributeKind#ENDED_CHILD}. */
     List<Attribute> users() {
         return users;
     }

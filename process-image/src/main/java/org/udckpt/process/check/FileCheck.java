@@ -94,7 +94,7 @@ final class FileCheck {
         }
     }
 
-    /** Of a file: the root directory is none. */
+    /** Checks the path of a file: the root directory is none. */
     static void path(RowCheck row, String column, String path) throws BrokenTable {
         row.path(column, path);
         row.length(column, path.length(), 2, Integer.MAX_VALUE, 1);

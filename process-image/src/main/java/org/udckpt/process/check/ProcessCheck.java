@@ -35,7 +35,7 @@ final class ProcessCheck {
         this.image = image;
     }
 
-    /** Of the processes. */
+    /** Pids of the processes. */
     Set<Integer> pids() {
         return pids;
     }

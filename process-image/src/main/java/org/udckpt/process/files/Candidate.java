@@ -10,9 +10,9 @@ final class Candidate implements AutoCloseable {
     final String path;
     final Files.Stat stat;
     final String key;
-    /** Of this process; -1 once {@link #contents} has it. */
+    /** Descriptor of this process; -1 once {@link #contents} has it. */
     private int fd;
-    /** Of its content in the image; 0: not given yet. */
+    /** Number of its content in the image; 0: not given yet. */
     long id;
     /** Some process maps it shared and writable: what it writes there no time stamp tells. */
     boolean mapped;
@@ -51,14 +51,14 @@ final class Candidate implements AutoCloseable {
         return contents == null ? fd : contents.descriptor();
     }
 
-    /** It is saved from the file itself, later. */
+    /** Marks it as saved from the file itself, later. */
     void live(JobFile.Cut how, long id) {
         cut = how;
         contents = new FileContents(id, path, fd, size());
         fd = -1;
     }
 
-    /** It is saved from {@code other}, which holds what it holds now. */
+    /** Marks it as saved from {@code other}, which has the same content now. */
     void from(int other, JobFile.Cut how, long id) {
         cut = how;
         contents = new FileContents(id, path, other, size());

@@ -26,7 +26,7 @@ final class Changes {
         cuts.add(new Cut(tail, report));
     }
 
-    /** What somebody else does. */
+    /** Reports a change that another process makes. */
     void tell(RolledBack report) {
         done.add(report);
     }
@@ -35,7 +35,7 @@ final class Changes {
         changes.forEach(change -> change.step.swap());
     }
 
-    /** One that could only be known when the others had been done. */
+    /** Adds and carries out a change that could be known only after the others had been made. */
     void addDone(Step step, RolledBack report) {
         add(step, report);
         step.swap();

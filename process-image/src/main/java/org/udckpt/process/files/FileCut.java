@@ -24,7 +24,7 @@ import org.udckpt.process.model.MemorySource;
  * they were what they had been.
  */
 public final class FileCut implements AutoCloseable {
-    /** What is smaller is copied sooner than cloned: a clone waits for the file's unwritten pages. */
+    /** Smaller files are copied faster than cloned: a clone waits for the file's unwritten pages. */
     static final long CLONED_FROM = 1 << 20;
     private static final int LARGEST = 3;
     private static final Duration MOST = Duration.ofSeconds(30);

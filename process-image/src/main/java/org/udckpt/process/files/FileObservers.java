@@ -5,10 +5,10 @@ import java.util.Set;
 import org.udckpt.linux.Files;
 
 /**
- * Who would notice that a file is opened and read: anybody who holds a write lease on it (fcntl(2), F_SETLEASE), and
- * the job's own inotify watches on it or on its directory. Files are told apart by their inode numbers: what the kernel
- * prints of devices is not what stat(2) says on every file system. Two files of one number are at most both read with
- * care.
+ * Observers that would notice that a file is opened and read: holders of a write lease on it (fcntl(2), F_SETLEASE),
+ * and the job's own inotify watches on it or on its directory. Files are told apart by their inode numbers: what the
+ * kernel prints of devices is not what stat(2) says on every file system. Two files of one number are at most both read
+ * with care.
  */
 public final class FileObservers {
     /** IN_ACCESS, IN_CLOSE_NOWRITE, IN_OPEN: what reading a file tells. */

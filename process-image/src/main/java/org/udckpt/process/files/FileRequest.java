@@ -20,7 +20,7 @@ public record FileRequest(List<PathPattern> named, List<PathPattern> except, Lis
     public static final long DEFAULT_IN_STOP = 64L << 20;
     public static final long DEFAULT_MOST = 64L << 30;
 
-    /** Those that are open for writing. */
+    /** Saves the files that are open for writing. */
     public static FileRequest open() {
         return new FileRequest(List.of(), List.of(), List.of(), Set.of(), DEFAULT_IN_STOP, DEFAULT_MOST,
                 new HotFiles());

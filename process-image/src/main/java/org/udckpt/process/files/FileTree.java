@@ -97,7 +97,10 @@ final class FileTree {
         }
     }
 
-    /** Of any job: they are no output of this one, and whoever moves them loses them. */
+    /**
+     * Whether a directory holds checkpoints of any job: these are no output of the job, and moving them would lose
+     * them.
+     */
     static boolean holdsCheckpoints(List<String> names) {
         return names.contains("sequence")
                 && (names.contains("lock") || names.stream().anyMatch(name -> name.matches("ckpt-\\d{4,}")));

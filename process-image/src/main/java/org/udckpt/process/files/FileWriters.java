@@ -29,7 +29,7 @@ final class FileWriters implements ImageFiles.Visitor {
     /**
      * To be asked before anything is changed.
      *
-     * @throws FilesInUse naming the first such file, and who has it
+     * @throws FilesInUse naming the first such file and its holder
      */
     static void refuse(JobImage image, RollbackRequest request, Folders folders) {
         if (!request.root().isEmpty()) {

@@ -110,7 +110,7 @@ final class Folders implements AutoCloseable {
         return folder(directory, directory);
     }
 
-    /** They are complete. */
+    /** Called when all directories are complete. */
     void narrow() {
         for (Place place : made) {
             then.narrow(of(place.path()));

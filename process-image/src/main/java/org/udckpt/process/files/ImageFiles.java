@@ -30,7 +30,7 @@ final class ImageFiles {
         /** The content is not in the image; the restore cuts it back (it looks whether it is too short, too). */
         void tail(OpenFile file);
 
-        /** It was made after the checkpoint, in a place that the user had named. */
+        /** A file that was made after the checkpoint, in a place that the user had named. */
         void madeSince(String path, Files.Stat stat);
     }
 

@@ -25,9 +25,9 @@ public final class Prefixes {
     }
 
     /**
-     * An open file of a job that runs; reads it where it is so large that it may not be copied during the stop, and is
-     * not left alone. Where it can be cloned that is done at once, and thrown away: what its file system has not
-     * written yet the clone in the stop need not wait for.
+     * Prepares an open file of a running job. If it is large and recently written, it is read now, since it may be too
+     * large to be copied during the stop. If it can be cloned, a throw-away clone is made now instead, which flushes
+     * it: the clone in the stop is then fast.
      *
      * @param through a path by which it can be opened, of /proc/PID/fd
      */

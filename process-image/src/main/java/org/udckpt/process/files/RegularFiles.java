@@ -25,7 +25,7 @@ final class RegularFiles {
     private final Changes changes;
     private final ExecutorService workers;
     private final Map<Long, MemorySource> contents = new HashMap<>();
-    /** Those that differ in their attributes at most. */
+    /** Files that differ in their attributes at most. */
     private final Map<JobFile.RegularFile, Folders.Place> same = new HashMap<>();
     private final Map<String, Files.Stat> stats = new HashMap<>();
     private long fresh;
@@ -73,7 +73,7 @@ final class RegularFiles {
                 : Difference.CONTENT;
     }
 
-    /** What is, or is to be, at the path of each. */
+    /** The file that is, or is to be, at each path. */
     Map<String, Files.Stat> stats() {
         return stats;
     }
@@ -83,7 +83,7 @@ final class RegularFiles {
         return same;
     }
 
-    /** Nobody has written to it, nor changed its mode. */
+    /** Whether the file is unchanged: neither written to nor given another mode. */
     private static boolean isThe(JobFile.RegularFile file, Files.Stat now) {
         return file.changedNs() != 0 && now.device() == file.device() && now.inode() == file.inode()
                 && now.size() == file.size() && now.modified() == file.modifiedNs()

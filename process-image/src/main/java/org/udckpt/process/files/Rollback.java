@@ -61,7 +61,7 @@ public final class Rollback implements AutoCloseable {
         }
     }
 
-    /** What is done before any name is changed. */
+    /** The part that is done before any name is changed. */
     private final class Preparing implements ImageFiles.Visitor {
         @Override
         public void directory(JobFile.Directory directory) {
@@ -155,8 +155,8 @@ public final class Rollback implements AutoCloseable {
     }
 
     /**
-     * What is at the path of each regular file after {@link #swap}: whoever opens it later sees whether it is that
-     * still.
+     * The file at the path of each regular file after {@link #swap}. A later open compares with it, to see whether the
+     * file was exchanged.
      */
     public Map<String, Files.Stat> stats() {
         Map<String, Files.Stat> stats = new HashMap<>(regular.stats());

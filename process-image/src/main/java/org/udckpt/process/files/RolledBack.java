@@ -9,13 +9,13 @@ import org.udckpt.linux.Files;
  */
 public record RolledBack(String path, What what, long fromSize, long fromModifiedNs, long toSize, long toModifiedNs,
         String kept) {
-    /** Of the file at {@link #path}. */
+    /** What was done with the file at {@link #path}. */
     public enum What {
-        /** It had another content. */
+        /** The file had another content. */
         REPLACED,
-        /** It was not there. */
+        /** The file did not exist. */
         PUT_BACK,
-        /** It was made after the checkpoint, in a place that the user had named. */
+        /** The file was made after the checkpoint, in a place that the user had named. */
         MADE_SINCE,
         /** Its content is not in the image; what had been appended was cut off. */
         CUT

@@ -20,7 +20,9 @@ final class SplitPages {
     private static final int ARGUMENT = 96, RANGE = 24;
     private static final int RANGES = 512; // as many as the kernel collects at a time
 
-    /** Of an entry of /proc/PID/pagemap: mapped by this process alone (Documentation/admin-guide/mm/pagemap.rst). */
+    /**
+     * Bits of an entry of /proc/PID/pagemap: mapped by this process alone (Documentation/admin-guide/mm/pagemap.rst).
+     */
     private static final long ENTRY_EXCLUSIVE = 1L << 56, ENTRY_PRESENT = 1L << 63;
     private static final int PAGE = 4096;
 

@@ -12,7 +12,7 @@ import org.udckpt.linux.Sha256;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.FileIdentity;
 
-/** What is in a file: SHA-256 of all of it, and the build id of an ELF file. */
+/** Identifies a file's content: SHA-256 of all of it, and the build id of an ELF file. */
 public record ContentDigest(byte[] sha256, String buildId) {
     /** Larger files have no digest: to read one once takes longer than a checkpoint may wait for. */
     public static final long MOST_BYTES = 1L << 30;

@@ -11,11 +11,12 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
 /**
- * What is known of files from one checkpoint to the next, so that each is read once: by device, inode, size and times,
- * and only where a later write would have changed these. One for an agent; for one thread at a time.
+ * Remembers files from one checkpoint to the next, so that each is read once. The key is device, inode, size and times.
+ * A file is remembered only if its times are old enough that a later write must show in them. One per agent; for one
+ * thread at a time.
  */
 public final class KnownFiles {
-    /** No file system's times are coarser (FAT: two seconds). */
+    /** Longer than the coarsest time stamp of any file system (FAT: two seconds). */
     private static final long GRAIN_NS = 3_000_000_000L;
 
     /** @param digest null: it has not been read. @param sealed whether a later write will show in its times */
@@ -48,7 +49,7 @@ public final class KnownFiles {
         return known;
     }
 
-    /** Of one that is not to be opened. */
+    /** The record of a file that must not be opened. */
     static Known unread(FoundFile file, String why) {
         return new Known(Files.born(file.fd()), false, null, why);
     }

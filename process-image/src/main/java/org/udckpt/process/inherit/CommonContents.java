@@ -72,7 +72,7 @@ final class CommonContents {
         });
     }
 
-    /** Of what of this process can be inherited. */
+    /** The contents of this process that can be inherited. */
     private static List<Content> contents(int pid, List<Region> regions, List<StoredRange> stored) {
         List<Region> sorted = regions.stream().sorted(Comparator.comparingLong(Region::start)).toList();
         List<MappingKind> kinds =

@@ -76,7 +76,7 @@ final class ContentMap {
         return ranges(alike);
     }
 
-    /** Those that overlap [start, end). */
+    /** Contents that overlap [start, end). */
     List<Content> over(long start, long end) {
         Map.Entry<Long, Content> before = parts.lowerEntry(start);
         long from = before != null && before.getValue().end() > start ? before.getKey() : start;

@@ -17,7 +17,7 @@ import org.udckpt.process.tree.TreeStep;
  * now.
  */
 public final class InheritancePlan {
-    /** Nobody shares anything. */
+    /** No process shares anything. */
     public static final InheritancePlan NOTHING = new InheritancePlan();
 
     /** A process between its making and the last of its forks. */

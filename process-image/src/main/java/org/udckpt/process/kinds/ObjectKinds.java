@@ -55,7 +55,7 @@ public enum ObjectKinds {
     SHARED_MEMORY(new SharedMemoryKind()),
     /** Pipes and FIFOs. */
     PIPE(new PipeKind()),
-    /** Their ends. */
+    /** Ends of pipes. */
     PIPE_END(new PipeEndKind()),
     /** eventfd(2). */
     EVENT_FD(new EventFdKind()),
@@ -120,7 +120,7 @@ public enum ObjectKinds {
         this.kind = kind;
     }
 
-    /** What is known of it. */
+    /** The description of this kind. */
     public ObjectKind<?> kind() {
         return kind;
     }

@@ -31,7 +31,7 @@ public final class AddressRanges {
         return Arrays.copyOf(left, count);
     }
 
-    /** What is in both; pairs that touch are not joined. */
+    /** The intersection; pairs that touch are not joined. */
     public static long[] both(long[] a, long[] b) {
         long[] both = new long[a.length + b.length];
         int count = 0;

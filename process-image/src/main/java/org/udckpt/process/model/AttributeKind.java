@@ -43,9 +43,9 @@ public enum AttributeKind {
      * (fstat(2)), where those are not root.
      */
     OBJECT_OWNER("object-owner", 3),
-    /** Of a process with a descriptor of a unix socket: {@link PeerCredentials}. */
+    /** {@link PeerCredentials} of a unix socket, for a process with a descriptor of it. */
     PEER_CREDENTIALS("peer-credentials", PeerCredentials.MOST_VALUES),
-    /** /proc/PID/loginuid, where it is not that of who started the job (its agent). */
+    /** /proc/PID/loginuid, if it differs from the agent's. */
     LOGIN_USER("loginuid", 1),
     /** By which a stopped process was stopped, where it is not SIGSTOP: what wait(2) tells its parent. */
     STOP_SIGNAL("stop-signal", 1);

@@ -5,7 +5,7 @@ package org.udckpt.process.model;
  * {@link InotifyWatch} say.
  */
 public sealed interface FileNotice {
-    /** Of an open file or an inotify descriptor. */
+    /** Number of an open file or an inotify descriptor. */
     long object();
 
     /**

@@ -10,7 +10,7 @@ public sealed interface JobName {
     /** Absolute, as the kernel spells it: without symbolic links, "." and "..". */
     String path();
 
-    /** Of the {@code Pipe} {@code object}, whose own path it is. @param mode permission bits */
+    /** The path of the {@code Pipe} {@code object}. @param mode permission bits */
     record Fifo(long object, String path, int mode, int uid, int gid) implements JobName {}
 
     /**

@@ -6,7 +6,7 @@ package org.udckpt.process.model;
  * The record of each kind is in the folder of its kind; {@code org.udckpt.process.kinds.ObjectKinds} lists all.
  */
 public interface KernelObject {
-    /** Of the object in its image. */
+    /** The object's number in its image. */
     long id();
 
     /** Whether a restart has another open file in its place, which is none of the job's. */

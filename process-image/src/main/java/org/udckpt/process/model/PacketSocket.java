@@ -12,7 +12,7 @@ public sealed interface PacketSocket {
     int flags();
 
     /**
-     * Those that are not what a new socket has, three numbers each: level, name, value (setsockopt(2));
+     * Options that differ from a new socket's, three numbers each: level, name, value (setsockopt(2));
      * {@link BindOptions}.
      */
     int[] options();
@@ -44,7 +44,7 @@ public sealed interface PacketSocket {
             byte[] senders, int[] options,
             long receiveTimeoutUs, long sendTimeoutUs, int sendBuffer, int receiveBuffer,
             String device) implements PacketSocket {
-        /** Of one address. */
+        /** Bytes of one address. */
         public static int addressBytes(int domain) {
             return domain == 2 ? 16 : 28;
         }

@@ -5,7 +5,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * What a unix socket says of who made its peer (SO_PEERCRED and SO_PEERGROUPS of unix(7)):
+ * The maker of a unix socket's peer, as the socket reports it (SO_PEERCRED and SO_PEERGROUPS of unix(7)):
  * {@link AttributeKind#PEER_CREDENTIALS}.
  *
  * @param object the socket
@@ -18,14 +18,14 @@ public record PeerCredentials(long object, int pid, int uid, int gid, int[] grou
     private static final int FIXED = 4;
     static final int MOST_VALUES = FIXED + MOST_GROUPS;
 
-    /** Of an attribute that has been checked. */
+    /** Reads an attribute that has been checked. */
     public static PeerCredentials of(Attribute attribute) {
         long[] values = attribute.values();
         return new PeerCredentials(values[0], (int) values[1], (int) values[2], (int) values[3],
                 Arrays.stream(values).skip(FIXED).mapToInt(one -> (int) one).toArray());
     }
 
-    /** Of an {@link Attribute}; users and groups without a sign. */
+    /** The values of an {@link Attribute}; users and groups are unsigned. */
     public long[] values() {
         return LongStream.concat(LongStream.of(object, pid, Integer.toUnsignedLong(uid), Integer.toUnsignedLong(gid)),
                 IntStream.of(groups).mapToLong(Integer::toUnsignedLong)).toArray();

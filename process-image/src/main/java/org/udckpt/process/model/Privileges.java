@@ -26,6 +26,6 @@ public sealed interface Privileges {
         public static final int MOST_GROUPS = 16_000;
     }
 
-    /** Of a thread for which no_new_privs (prctl(2)) is not what it is for the process's main thread. */
+    /** A thread whose no_new_privs (prctl(2)) differs from the process's main thread. */
     record NoNewPrivileges(int pid, int tid, boolean set) implements Privileges {}
 }

@@ -122,7 +122,7 @@ public final class RowCheck {
         is((address[0] & 0xff | (address[1] & 0xff) << 8) == domain, column + " is of another family than", domain);
     }
 
-    /** What is to be thrown about this row. */
+    /** The exception to be thrown about this row. */
     public BrokenTable broken(String what) {
         return new BrokenTable(table, number, what);
     }

@@ -41,7 +41,7 @@ public final class SocketLevel {
         return linger ? new int[]{1, options[index + 2]} : new int[]{options[index + 2]};
     }
 
-    /** Those of a family, and then those of all that are not among them. */
+    /** The options of a family, then the options of all sockets that are not among them. */
     static int[][] with(int[][] own, int... more) {
         List<int[]> all = new ArrayList<>(List.of(own));
         for (int name : Arrays.stream(new int[][]{COMMON, more}).flatMapToInt(Arrays::stream).toArray()) {

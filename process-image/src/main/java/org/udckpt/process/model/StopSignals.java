@@ -18,9 +18,9 @@ public final class StopSignals {
     }
 
     /**
-     * The signal that stops {@code process} again as it was stopped. Unlike SIGSTOP the others stop nobody who has a
-     * handler for them, or whose process group is orphaned: where the parents that kept it from that are no part of the
-     * job (a shell), it is SIGSTOP.
+     * The signal that stops {@code process} again as it was stopped. Unlike SIGSTOP the others do not stop a process
+     * that has a handler for them, or whose process group is orphaned: where the parents that kept it from that are no
+     * part of the job (a shell), it is SIGSTOP.
      */
     public static int of(JobImage image, ProcessState process) {
         int signal = image.attributes().stream()

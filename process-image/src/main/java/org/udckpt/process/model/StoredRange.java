@@ -11,7 +11,7 @@ public record StoredRange(long start, long end, Object block, long offset) {
     /** The block of pages of zeros, which are not stored: all have the same bytes. */
     public static final Object ZEROS = "zeros";
 
-    /** Of a range of zeros: two of them are alike at each address. */
+    /** A range of zeros: two of them are alike at each address. */
     public static StoredRange zeros(long start, long end) {
         return new StoredRange(start, end, ZEROS, start);
     }

@@ -27,7 +27,7 @@ public record TcpSocket(long id, int flags, int domain, TcpState state, long pee
         int backlog, int[] options, long receiveTimeoutUs, long sendTimeoutUs, int lingerSeconds, int sendBuffer,
         int receiveBuffer,
         String congestion, String device) {
-    /** Of the process's end, and of the other. */
+    /** State of the process's end, and of the other end. */
     public enum TcpState {
         /** New, or bound only. */
         UNCONNECTED,

@@ -17,9 +17,9 @@ public final class VmFlags {
     public enum Fate {
         /** The call that maps the memory sets it, with a permission or a flag of mmap(2). */
         MAPPED,
-        /** It is set by a call of its own when the memory is there: madvise(2), mlock(2), mseal(2). */
+        /** Set by a call of its own when the memory is mapped: madvise(2), mlock(2), mseal(2). */
         SET,
-        /** It follows from what is mapped, or tells of the present only. */
+        /** Follows from the mapping, or tells of the present only. */
         FOLLOWS,
         /** Memory with it is refused. */
         REFUSED

@@ -21,7 +21,7 @@ public record Zombie(int pid, int parentPid, int processGroup, int session, Stri
                 && (!dumped || (CORE >> signal - 1 & 1) != 0);
     }
 
-    /** It was ended by a signal, and has left a core file. */
+    /** Whether it was ended by a signal and has left a core file. */
     public boolean dumped() {
         return (waitStatus & 0x7f) != 0 && (waitStatus & DUMPED) != 0;
     }

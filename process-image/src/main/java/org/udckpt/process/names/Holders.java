@@ -18,7 +18,7 @@ public final class Holders {
 
     private Holders() {}
 
-    /** Who it is that goes on to use something; null: nobody, or not any more a moment later. */
+    /** A holder that keeps something in use; null: there is none, or none any more a moment later. */
     public static String still(Supplier<String> holder) {
         long until = System.nanoTime() + ENDING_NS;
         String now = holder.get();
@@ -30,7 +30,8 @@ public final class Holders {
     }
 
     /**
-     * Who has one of these sockets (of /proc/net or sock_diag(7)): {@code process 12 (name)}; else {@code somebody}.
+     * A holder of one of these sockets (of /proc/net or sock_diag(7)): {@code process 12 (name)}; else {@code
+     * somebody}.
      */
     public static String ofSockets(List<Long> inodes) {
         List<String> links = inodes.stream().map(inode -> "socket:[" + inode + "]").toList();
@@ -39,7 +40,7 @@ public final class Holders {
         return found == null ? "a process that is not visible to this user" : found;
     }
 
-    /** Who is bound to an abstract name; null: nobody. */
+    /** The process that is bound to an abstract name; null: none. */
     static String ofAbstractName(byte[] name) {
         try (UnixDiag sockets = new UnixDiag()) {
             List<Long> inodes = sockets.all().stream().filter(one -> Arrays.equals(one.name(), name))
@@ -48,7 +49,7 @@ public final class Holders {
         }
     }
 
-    /** Who is bound to a socket's file. */
+    /** The process that is bound to a socket's file. */
     static String ofSocketFile(Files.Stat file) {
         try (UnixDiag sockets = new UnixDiag()) {
             return ofSockets(sockets.all().stream().filter(one -> one.isAt(file))

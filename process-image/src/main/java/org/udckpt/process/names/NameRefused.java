@@ -11,7 +11,7 @@ public final class NameRefused extends RuntimeException {
     public enum Reason {
         /** Somebody uses it now. */
         IN_USE,
-        /** It is not what the job had, or not the job's. */
+        /** The name is now of another kind of file, or not the job's. */
         ANOTHERS,
         /** The directory has gone, and is not the job's to make. */
         NO_DIRECTORY

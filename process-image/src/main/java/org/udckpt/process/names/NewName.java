@@ -26,7 +26,7 @@ public record NewName(Kind kind, String path, int mode, int uid, int gid) {
         }
     }
 
-    /** Who can have it here: an ordinary user gives nothing away. */
+    /** The user who can own it here: an ordinary user cannot give a file away. */
     int owner() {
         return uid < 0 || User.id() != 0 ? User.id() : uid;
     }

@@ -24,7 +24,7 @@ public final class OpenFiles {
     private record Use(int pid, String path, int descriptor, long inode, boolean writable) {
         boolean isOf(Files.Stat file) {
             Files.Stat now = Files.tryStat(path);
-            // What is mapped may have lost the name by which it could be looked at. Its number alone is not what
+            // A mapped file may have lost the name by which it could be examined. Its inode number alone is not what
             // stat(2) says on every file system.
             return now == null ? descriptor == MAPPED && inode == file.inode() : now.isSame(file);
         }
@@ -39,7 +39,7 @@ public final class OpenFiles {
     /** By the last part of the name. */
     private Map<String, List<Use>> uses;
 
-    /** Who uses this file: {@code process 12 (name)}; null: nobody. */
+    /** A process that uses this file: {@code process 12 (name)}; null: none. */
     String holder(String name, Files.Stat file) {
         for (Use use : uses(name)) {
             if (use.isOf(file)) {
@@ -59,8 +59,8 @@ public final class OpenFiles {
     }
 
     /**
-     * Who has this file open for writing, or mapped shared and writable; null: nobody but this process. Processes in
-     * other network namespaces count as those of other hosts, of which nothing is known either.
+     * A process that has this file open for writing, or mapped shared and writable; null: none but this process.
+     * Processes in other network namespaces are treated as processes of other hosts, which are unknown as well.
      */
     public String writer(String name, Files.Stat file) {
         for (Use use : uses(name)) {

@@ -31,7 +31,7 @@ public final class OwnDirectories {
         told = !known.isEmpty();
     }
 
-    /** Hears of a directory that was made, for who takes it back. */
+    /** Hears of each directory that was made, so that it can be removed again. */
     interface Made {
         void made(Folder parent, String name);
     }
@@ -95,7 +95,7 @@ public final class OwnDirectories {
         return there;
     }
 
-    /** It, or the nearest above it that is there. */
+    /** Opens the directory, or the nearest one above it that exists. */
     Folder nearest(String root, String path, String what) {
         Folder there = find(root, path, what);
         return there == null ? nearest(root, parent(path), what) : there;

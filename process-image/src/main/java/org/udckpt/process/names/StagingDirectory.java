@@ -64,7 +64,7 @@ public final class StagingDirectory implements AutoCloseable {
         }
     }
 
-    /** Nothing, where this user may not look: then nothing is removed. */
+    /** The names in a directory; empty if this user may not read it: then nothing is removed. */
     private static List<String> names(Folder parent) {
         try (Folder listed = parent.sub(".")) { // the parent itself may only be held
             return listed.names();

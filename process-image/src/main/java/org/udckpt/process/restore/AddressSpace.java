@@ -50,7 +50,7 @@ final class AddressSpace {
     private final NamedFiles files;
     private final Inherited inherited;
     private final Map<String, Long> open = new HashMap<>();
-    /** Of the program, until {@link #describe}; -1: it is to be opened by its name. */
+    /** Descriptor of the program, until {@link #describe}; -1: the program is to be opened by its name. */
     private long program = -1;
 
     AddressSpace(Tracee tracee, ProcessState process, List<Region> regions, List<GuardPages> guards, Handles handles,

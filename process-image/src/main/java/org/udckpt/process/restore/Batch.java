@@ -105,7 +105,7 @@ final class Batch {
         }
     }
 
-    /** Of the last {@link #run}. */
+    /** A result of the last {@link #run}. */
     long result(int place) {
         return results[place];
     }

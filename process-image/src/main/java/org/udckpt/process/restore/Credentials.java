@@ -120,7 +120,7 @@ final class Credentials {
         call("capset", CAPSET, header, data);
     }
 
-    /** Nothing of a user namespace's mapping, a security module's or the kernel's rules has made it anything else. */
+    /** Verifies that no user namespace, security module or rule of the kernel has changed what was set. */
     private void verify() {
         String now = status();
         boolean same = Arrays.equals(numbers(now, "Uid:"), wanted.users())

@@ -124,7 +124,7 @@ final class Descriptors {
         kinds.placed();
     }
 
-    /** It changes whose a socket is for firewalls and routes, too (sockfs_setattr, net/socket.c). */
+    /** Gives an object to its owner; for firewalls and routes that changes a socket's owner, too (sockfs_setattr). */
     private void give(Attribute owner) {
         Descriptor any = anyOf(owner.values()[0]);
         tracee(any.pid()).call(

@@ -98,7 +98,7 @@ final class FileChecks {
                 .forEach(path -> stat(() -> names.look(path, true), path, "watches"));
     }
 
-    /** Of what the kernel makes up the job sees its own. */
+    /** Whether a path is compared: of file systems that the kernel makes up, the job sees its own. */
     private static boolean looked(String path, Set<String> except) {
         return !except.contains(path) && OWN.stream().noneMatch(own -> path.equals(own) || path.startsWith(own + "/"));
     }

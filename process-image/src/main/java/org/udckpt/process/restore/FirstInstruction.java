@@ -73,7 +73,7 @@ final class FirstInstruction {
         return true;
     }
 
-    /** Those that this process does not trace any more, by its numbers. */
+    /** Processes that this process has stopped tracing, by the pids that it sees. */
     List<Integer> handedOver() {
         return handedOver;
     }

@@ -135,8 +135,8 @@ final class Handles implements MadeObjects {
     }
 
     /**
-     * What is opened gets the lowest number that is free (open(2)): that is the same one each time, since what got it
-     * moves to its own at once.
+     * Fetches descriptors in one batch. Each opens at the lowest free number (open(2)), and is moved to its own number
+     * at once: so that is the same number each time.
      */
     private void fetchAll(Tracee tracee, Maker maker, List<Long> ids) {
         long handle = tracee.call("pidfd_open " + maker.pid(), Syscall.PIDFD_OPEN, maker.pid(), 0);

@@ -90,7 +90,7 @@ final class InheritedMemory {
         pages.await();
     }
 
-    /** Of the stub's own: nothing of the job may find its place taken. */
+    /** Unmaps all but the stub and {@code there}, and moves the kernel's pages away: the job's places are free then. */
     private static void clear(Tracee tracee, List<Span> there) {
         List<Region> stub = StubLayout.of(tracee.hostPid()).regions();
         AddressSpace.unmapOthers(tracee, stub,
@@ -130,7 +130,7 @@ final class InheritedMemory {
         return plan.of(tracee.pid());
     }
 
-    /** What is not there when the processes have been made. */
+    /** The memory that is still missing when the processes have been made. */
     MemorySource rest(MemorySource source) {
         long[] kept = plan.of((int) source.id()).kept();
         return kept.length == 0 ? source : ProcessContents.without(source, kept);

@@ -18,7 +18,7 @@ final class KernelAttributes {
     private static final int PR_SET_TSC = 26, PR_MCE_KILL = 33, PR_MCE_KILL_SET = 1, PR_SET_SPECULATION_CTRL = 53,
             PR_SET_IO_FLUSHER = 57, PR_SET_MDWE = 65, PR_SET_MEMORY_MERGE = 67;
     private static final int STORE_BYPASS = 0, INDIRECT_BRANCH = 1;
-    /** Of a set of nodes. */
+    /** Words of a set of NUMA nodes. */
     private static final int NODE_WORDS = 16;
 
     private final Tracee tracee;
@@ -52,7 +52,7 @@ final class KernelAttributes {
         }
     }
 
-    /** Of the threads, while they may still do what root may. */
+    /** Restores attributes of the threads, while they still have root's rights. */
     void giveThreads(Threads threads) {
         for (Attribute attribute : attributes) {
             for (Threads.Place thread : threads.places()) {
@@ -106,7 +106,7 @@ final class KernelAttributes {
         }
     }
 
-    /** Of the process, when all its memory is mapped. */
+    /** Restores attributes of the process, when all its memory is mapped. */
     void giveProcess() {
         for (Attribute attribute : attributes) {
             long value = attribute.values()[0];

@@ -216,7 +216,7 @@ final class NamedFiles {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
-    /** It has just been put there, whatever was seen before. */
+    /** Notes a file that has just been put at a path, whatever was seen there before. */
     void stands(String path, Files.Stat what) {
         seen.put(path, what);
     }

@@ -17,7 +17,7 @@ import org.udckpt.process.trace.ElfSymbols;
  */
 public final class NewEnvironment {
     private static final String LIBRARY = "/libudckpt.so", SYMBOL = "udckpt_new_environment";
-    /** Of all variables, with a NUL behind each. */
+    /** Most bytes of all variables, with a NUL behind each. */
     public static final int MOST_BYTES = Layout.NewEnvironment.SIZE - Layout.NewEnvironment.TEXT;
 
     private final byte[] text;

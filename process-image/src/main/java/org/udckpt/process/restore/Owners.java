@@ -25,7 +25,7 @@ final class Owners implements ObjectOwners {
         this.naming = naming;
     }
 
-    /** Of a process of the image. */
+    /** The owner of a process of the image. */
     Owner of(int pid) {
         ProcessState process = processes.get(pid);
         return new Owner(process.rank(), pid, naming.apply(process));

@@ -48,7 +48,7 @@ final class ProcessTree {
     /** All that there are, by the plan's numbers: helpers and children that will have ended, too. */
     private final Map<Integer, Tracee> made = new HashMap<>();
     private final Set<Integer> taken = new HashSet<>();
-    /** Of those that are there for their sockets only: who waits for them. */
+    /** Parents, which reap them, of processes that exist for their sockets only. */
     private final Map<Integer, Tracee> makers = new HashMap<>();
     /** object id -> child that will have ended */
     private final Map<Long, Integer> ending = new HashMap<>();
@@ -247,7 +247,7 @@ final class ProcessTree {
         return tracee;
     }
 
-    /** Of a helper: one that nothing of the job has or is called by. */
+    /** The pid of a process of the plan; a helper gets one that no object of the job has. */
     private int number(int planned) {
         int pid = planned;
         for (int next = FIRST_PID; pid < 0; next++) {

@@ -5,8 +5,8 @@ import java.util.List;
 import org.udckpt.process.restore.RestoreException.Reason;
 
 /**
- * All files for which a restart is refused: one message names them, so that nobody has to mend one after the other. On
- * another distribution each library is another one.
+ * All files for which a restart is refused. One message names them, so that nobody has to mend one after the other (on
+ * another distribution every library differs).
  */
 final class RefusedFiles {
     /** So many are named; the others are counted. */
@@ -24,7 +24,7 @@ final class RefusedFiles {
         refusals.add(refusal);
     }
 
-    /** @throws RestoreException if there was one; others are able to change files where one of the reasons says so */
+    /** @throws RestoreException if there is a refusal; of several, reason FORBIDDEN if any has it, else FILE_CHANGED */
     void refuse() {
         if (refusals.size() == 1) {
             throw refusals.getFirst();

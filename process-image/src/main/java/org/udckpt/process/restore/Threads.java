@@ -37,7 +37,7 @@ final class Threads {
         }
     }
 
-    /** Whose they are. */
+    /** The process of the threads. */
     Tracee tracee() {
         return tracee;
     }
@@ -131,7 +131,7 @@ final class Threads {
         }
     }
 
-    /** Nothing that needs privileges comes after. Threads inherited none of this: they were made before. */
+    /** Gives privileges up: no later step needs them. Threads have inherited none of this: they were made before. */
     void restrict(ProcessState process, List<Privileges> privileges) {
         for (Thread thread : threads) {
             boolean noNew = process.noNewPrivileges();

@@ -211,7 +211,7 @@ final class Tracee implements Maker, AutoCloseable {
         return status;
     }
 
-    /** It writes a small core file into a file system of its own, which ends with it: {@link CoreDump}. */
+    /** Lets it write a small core file into a file system of its own, which ends with it: {@link CoreDump}. */
     private void letDump() {
         String refusal = CoreDump.refusal();
         if (refusal != null) {

@@ -17,11 +17,11 @@ final class VectorConversion {
     /** The legacy region's bytes for software: Linux says there what is enabled. */
     private static final int SOFTWARE = 464;
     private static final int FIRST = 2, LAST = 62, KEYS = 9, TILES = 18, KEYS_AT_FIRST = 0x55555554;
-    /** Of vector state on a stack: offsets in the bytes for software, and what marks both ends. */
+    /** Vector state on a stack: offsets in the bytes for software, and the marks of both ends. */
     private static final int FRAME_EXTENDED = 4, FRAME_FEATURES = 8, FRAME_SIZE = 16, MAGIC1 = 0x46505853,
             MAGIC2 = 0x46505845, MARK_BYTES = 4;
     static final int FRAME_LEAST = VectorLayout.HEADER_END;
-    /** Of STATE_SAVE_MASK (glibc, sysdeps/x86/sysdep.h), what lies behind AVX. */
+    /** The components of STATE_SAVE_MASK (glibc, sysdeps/x86/sysdep.h) that lie behind AVX. */
     private static final int[] SAVED_BY_LINKER = {3, 5, 6, 7};
     private static final String[] NAMES =
             {"x87", "SSE", "AVX", "MPX bounds", "MPX configuration", "AVX-512 masks", "AVX-512 upper halves",

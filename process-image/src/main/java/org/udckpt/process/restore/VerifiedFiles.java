@@ -37,7 +37,7 @@ final class VerifiedFiles implements AutoCloseable {
     private final Consumer<String> warn;
     /** Open for reading, to be mapped. */
     private final Map<String, Integer> mapped = new HashMap<>();
-    /** What is opened by its name has to be this. */
+    /** The file that an open by name must find. */
     private final Map<String, FoundFile> read = new HashMap<>();
 
     private VerifiedFiles(Set<String> saved, String boot, Consumer<String> warn) {
@@ -148,8 +148,7 @@ final class VerifiedFiles implements AutoCloseable {
     }
 
     /**
-     * What is in it is the job's input: of those who could write to the file itself when the job had it open, nothing
-     * new has to be feared.
+     * A data file is the job's input. Users who could write to it while the job had it open are no new danger.
      */
     private void data(FileIdentity then, FoundFile file) {
         boolean changed = file.stat().size() != then.size() || file.stat().modified() != then.modifiedNs();
@@ -220,7 +219,9 @@ final class VerifiedFiles implements AutoCloseable {
                         + "); copy that version to a directory of your own and say so: --map-path OLD=NEW");
     }
 
-    /** It was not written to since the checkpoint (or only by who can set the clock), and is the same file. */
+    /**
+     * Whether a file is the same and was not written to since the checkpoint (or only by a user who can set the clock).
+     */
     private boolean isUntouched(FileIdentity then, FoundFile file) {
         Files.Stat now = file.stat();
         return then.boot().equals(boot) && then.changedNs() != 0 && now.changed() == then.changedNs()
@@ -228,7 +229,7 @@ final class VerifiedFiles implements AutoCloseable {
                 && now.inode() == then.inode() && now.device() == then.device();
     }
 
-    /** It is the same file, which may have been written to; its inode was given to no other one meanwhile. */
+    /** Whether a file is the same, possibly written to; its inode was not reused meanwhile. */
     private boolean isTheSame(FileIdentity then, FoundFile file) {
         return then.boot().equals(boot) && then.bornNs() != 0 && Files.born(file.fd()) == then.bornNs()
                 && file.stat().inode() == then.inode() && file.stat().device() == then.device();

@@ -95,7 +95,7 @@ public final class Ptrace {
         return any != 0;
     }
 
-    /** Whose event was taken; 0: none. {@link #lastStatus} has it. */
+    /** wait4(2): the thread whose event was taken; 0: none. {@link #lastStatus} has the event. */
     private static int wait(int tid, int options) {
         long result = Syscall.call(Syscall.WAIT4, tid, Scratch.data().address(), options, 0);
         return result == -LinuxError.EINTR ? 0 : (int) LinuxError.check(result, "wait for thread ", tid);
@@ -105,7 +105,7 @@ public final class Ptrace {
         return new WaitStatus(Scratch.data().get(JAVA_INT, 0));
     }
 
-    /** Of a fork, vfork or clone event: the new thread's id. */
+    /** The new thread's id, after a fork, vfork or clone event. */
     public static int eventMessage(int tid) {
         MemorySegment data = Scratch.data();
         LinuxError.check(request(GETEVENTMSG, tid, 0, data.address()), "event of thread ", tid);

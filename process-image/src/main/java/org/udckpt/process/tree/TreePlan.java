@@ -163,7 +163,7 @@ public final class TreePlan {
         grow(child, session);
     }
 
-    /** Those that are made may be what the next ones need. */
+    /** Makes strays one after the other: each that is made may be the maker that another one needs. */
     private void makeStrays() throws TreeRefused {
         while (!strays.isEmpty()) {
             Stray next = strays.stream().filter(stray -> maker(stray) != 0).findFirst().orElse(null);
@@ -176,7 +176,7 @@ public final class TreePlan {
         }
     }
 
-    /** Who can fork it in its session, and below its parent; 0: none yet. */
+    /** A process that can fork this one in its session and below its parent; 0: none yet. */
     private int maker(Stray stray) {
         int parent = stray.member.parent();
         boolean orphan = parent == ProcessState.ADOPTED;
@@ -224,7 +224,7 @@ public final class TreePlan {
                 .formatted(stuck.session, stuck.member.parent()));
     }
 
-    /** It lasts until all processes have joined their groups. */
+    /** Makes a helper process, which lasts until all processes have joined their groups. */
     void helper(int maker, int pid) {
         Fork fork = new Fork(maker, pid, true);
         makers.put(pid, maker);

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import org.udckpt.linux.ProcessMemory;
 
-/** What is captured of a program that goes on. */
+/** The capture of a program that continues. */
 final class FrozenTarget implements AutoCloseable {
     final Target target;
     final Capture capture;

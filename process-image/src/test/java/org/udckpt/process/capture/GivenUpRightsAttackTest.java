@@ -40,7 +40,7 @@ class GivenUpRightsAttackTest {
     }
 
     /**
-     * Who has its memory in common with a worker that has given up rights is in no image at all: processes that share
+     * A process that shares memory with a worker that has given up rights is never in an image: processes that share
      * memory are refused.
      */
     @Test

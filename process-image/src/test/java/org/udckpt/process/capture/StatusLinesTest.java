@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.udckpt.linux.Proc;
 
 /**
- * What is read from /proc/PID/status, also of processors and kernels that are not here; and that nothing in it is new.
+ * Reads lines of /proc/PID/status, also of other processors and kernels, and verifies that this kernel has no new ones.
  */
 class StatusLinesTest {
     private static final String STATUS = Proc.text("/proc/self/status");

@@ -13,7 +13,7 @@ import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.Outside;
 import org.udckpt.process.trace.TracerThread;
 
-/** Who stops a job with SIGSTOP while it is forked finds it stopped afterwards. */
+/** A job that gets SIGSTOP while it is forked is stopped afterwards. */
 @Timeout(120)
 class StopInForkTest {
     private static final int SIGCONT = 18, SIGSTOP = 19;

@@ -152,7 +152,7 @@ final class Target implements AutoCloseable {
         return found;
     }
 
-    /** Those that are there at three looks: some programs have children that end at once. */
+    /** Processes that exist at three looks: some programs have children that end at once. */
     List<Integer> lasting() throws InterruptedException {
         List<Integer> found = processes();
         for (int look = 0; look < 2; look++) {

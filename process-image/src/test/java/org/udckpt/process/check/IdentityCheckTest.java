@@ -10,7 +10,7 @@ import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.JobImage;
 
-/** Who can write a file, in a table that may say anything. */
+/** Checks the writers of a file in a table that may hold any text. */
 class IdentityCheckTest {
     private static final String BOOT = "01234567-89ab-cdef-0123-456789abcdef";
 

@@ -65,7 +65,7 @@ final class FeatureSuite {
         }
     }
 
-    /** One that was stopped leaves nothing to look at. */
+    /** Runs a feature in its own directory, which is removed if the run was cancelled. */
     private static void runIn(Path own, Feature feature, Installation installation, long seed, int generations,
             Flavour flavour) throws Exception {
         try {

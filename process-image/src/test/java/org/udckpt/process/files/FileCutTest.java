@@ -27,8 +27,8 @@ import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobFile.Cut;
 
 /**
- * What is saved is what the files held at the stop, whatever happens to them while it is saved; or they are refused by
- * name.
+ * The saved content is the content at the stop, whatever happens to the files while they are saved; or the files are
+ * refused by name.
  */
 @Timeout(300)
 class FileCutTest {

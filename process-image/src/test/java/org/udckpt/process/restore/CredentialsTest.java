@@ -15,7 +15,10 @@ import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.ProcessState;
 
-/** Who may restore an image with other users and capabilities. That they come back: the feature program credentials. */
+/**
+ * Users that may restore an image with other users and capabilities. The feature program credentials shows that these
+ * come back.
+ */
 class CredentialsTest {
     private static final int PID = 5000, SETRESUID = 117, SOMEBODY = 65534;
     private static final long NOBODYS = 1L << 63;

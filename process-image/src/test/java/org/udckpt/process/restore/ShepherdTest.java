@@ -108,7 +108,7 @@ class ShepherdTest {
         }
     }
 
-    /** One that has been stopped, say: the shepherd goes on with the ranks, and tells it later. */
+    /** The agent may have been stopped, say: the shepherd goes on serving the ranks, and reports later. */
     @Test
     void servesRanksWhileTheAgentReadsNothing() throws Exception {
         int many = 1000; // answers, more than a socket holds

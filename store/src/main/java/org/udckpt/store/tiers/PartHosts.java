@@ -57,7 +57,7 @@ public interface PartHosts extends CheckpointCopy.Hosts {
      */
     void stay(long newest, Set<Long> checkpoints);
 
-    /** Of the hosts of a job. @param fast where each host has its own, by the same name */
+    /** The parts of a job's hosts. @param fast where each host has its own, by the same name */
     static HostParts parts(Path fast, String job) {
         return new HostParts(fast.resolve(job));
     }

@@ -14,9 +14,9 @@ import org.udckpt.support.report.Messages;
 
 /** Copies checkpoints of the fast tier to the slow one, each behind those that it is based on. For one thread. */
 public final class TierCopy {
-    /** Who looks on. */
+    /** Observes a copy. */
     public interface Watch extends CheckpointCopy.Progress {
-        /** Nobody. */
+        /** Ignores everything. */
         Watch NONE = new Watch() {
             @Override
             public void begun(String name) {}

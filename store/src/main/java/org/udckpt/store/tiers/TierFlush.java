@@ -39,7 +39,10 @@ public final class TierFlush implements AutoCloseable {
     private final Thread thread;
     /** A checkpoint came since the thread last looked. Guarded by this. */
     private boolean asked;
-    /** It did in this incarnation. Before, nothing goes: the job may still be reading the memory of an older one. */
+    /**
+     * A checkpoint came in this incarnation. Before, nothing is removed: the job may still read memory from an older
+     * one.
+     */
     private boolean prunes;
     private boolean closing;
     private volatile boolean waitedFor;

@@ -286,7 +286,7 @@ class TierFlushTest extends TierFixture {
         assertTiers(List.of("ckpt-0001"), List.of("ckpt-0001"));
     }
 
-    /** Those that wait for a slow tier do not fill the fast one, where the user wants no more than so many. */
+    /** Checkpoints that wait for a slow tier do not fill the fast one beyond the number that the user wants. */
     @Test
     void keepBoundsWhatWaits() throws Exception {
         Files.writeString(tiers.slow().path(), "not a directory");

@@ -33,7 +33,7 @@ public final class FilePatterns {
         return settings;
     }
 
-    /** Those of a setting; they are absolute after {@link #resolve}. */
+    /** The patterns of a setting; they are absolute after {@link #resolve}. */
     public static List<PathPattern> of(Settings settings, Option option) {
         List<PathPattern> patterns = new ArrayList<>();
         for (String pattern : split(settings.text(option))) {
@@ -77,7 +77,7 @@ public final class FilePatterns {
         return "/" + String.join("/", names);
     }
 
-    /** What is not there yet is taken to be no link. */
+    /** The path without links. A component that does not exist yet is taken not to be a link. */
     private static String real(Path path) {
         try {
             return path.toRealPath().toString();

@@ -26,7 +26,7 @@ public final class Settings {
 
     static final String DEFAULT = "default";
 
-    /** Of {@link Option#BUFFER}, as the image writer has it. */
+    /** The least {@link Option#BUFFER} that the image writer accepts. */
     public static final long SMALLEST_BUFFER = 4 << 20;
     private static final long SMALLEST_RATE = 64 << 10;
 
@@ -169,7 +169,7 @@ public final class Settings {
         return duration(text(option), wanted -> bad(option, wanted));
     }
 
-    /** Of a flag that is no setting. */
+    /** The duration of a flag that is no setting. */
     public static Duration duration(String text, String flag) {
         return duration(text, wanted -> new Failure(ExitCode.USAGE, flag + ": '" + text + "' is not valid; give "
                 + wanted));

@@ -22,7 +22,7 @@ final class UnknownVariables {
             "UDCKPT_SHELL_OPEN_FILES", "UDCKPT_DEBUG", "UDCKPT_LOG", "UDCKPT_KEY_FILE", "UDCKPT_TEST_SEED",
             "UDCKPT_GUARD", "UDCKPT_LOST_LEAD");
 
-    /** They say where a program is that `udckpt bench run` measures (bench/workloads). */
+    /** Variables with the place of a program that `udckpt bench run` measures (bench/workloads). */
     private static final Set<String> BROUGHT = Set.of("UDCKPT_COMD", "UDCKPT_HPCG", "UDCKPT_IMB", "UDCKPT_LEANMD",
             "UDCKPT_MINIMD", "UDCKPT_MINIMD_INPUT", "UDCKPT_NAMD",
             "UDCKPT_NAMD_INPUT", "UDCKPT_NPB", "UDCKPT_OSU");

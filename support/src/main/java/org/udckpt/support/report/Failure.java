@@ -9,6 +9,7 @@ import java.nio.file.NotDirectoryException;
 import java.util.concurrent.TimeoutException;
 import org.udckpt.image.FileErrors;
 import org.udckpt.image.ImageError;
+import org.udckpt.image.storage.Errno;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.UntrustedPath;
 import org.udckpt.process.capture.CaptureFailed;
@@ -49,7 +50,7 @@ public final class Failure extends RuntimeException {
             case ImageError.NoSpace e -> new Failure(ExitCode.NO_SPACE, what + ": " + e.getMessage(), e);
             case ImageError.TooOld e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
             case ImageError.TooNew e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
-            case ImageError.Locked e -> new Failure(ExitCode.PERMISSION, what + ": " + e.getMessage(), e);
+            case ImageError.NoKey e -> new Failure(ExitCode.PERMISSION, what + ": " + e.getMessage(), e);
             case ImageError.Untrusted e -> new Failure(ExitCode.PERMISSION, what + ": " + e.getMessage(), e);
             case ImageError.Busy e -> new Failure(ExitCode.BUSY, what + ": " + e.getMessage(), e);
             case ImageError e -> new Failure(ExitCode.CORRUPT, what + ": " + e.getMessage(), e);
@@ -89,9 +90,9 @@ public final class Failure extends RuntimeException {
             case NoSuchFileException e -> new Failure(ExitCode.NOT_FOUND, what + ": no such file: " + e.getFile(), e);
             case InvalidPathException e -> new Failure(ExitCode.USAGE, what + ": the path " + e.getInput()
                     + " is not UTF-8; rename it, or use a link with a UTF-8 name");
-            case IOException e when noSpace(e) -> new Failure(ExitCode.NO_SPACE,
-                    what + ": no space left: " + e.getMessage(), e);
-            case IOException e when tooLarge(e) -> new Failure(ExitCode.UNSUPPORTED,
+            case IOException e when Errno.isNoSpace(e) -> new Failure(ExitCode.NO_SPACE,
+                    what + ": " + FileErrors.text(e) + "; free some space there", e);
+            case IOException e when Errno.isTooLarge(e) -> new Failure(ExitCode.UNSUPPORTED,
                     what + ": " + FileErrors.text(e) + ": " + Shortage.fileSize(), e);
             case ClosedChannelException e -> new Failure(ExitCode.IO, what + ": the connection is closed", e);
             case IOException e -> new Failure(ExitCode.IO, what + ": " + FileErrors.text(e), e);
@@ -102,16 +103,5 @@ public final class Failure extends RuntimeException {
             case java.io.UncheckedIOException e -> of(what, e.getCause());
             default -> new Failure(ExitCode.INTERNAL, what + ": " + cause, cause);
         };
-    }
-
-    private static boolean tooLarge(IOException e) {
-        String message = String.valueOf(e.getMessage());
-        return message.contains("File too large") || message.contains("EFBIG");
-    }
-
-    private static boolean noSpace(IOException e) {
-        String message = String.valueOf(e.getMessage());
-        return message.contains("No space left") || message.contains("ENOSPC")
-                || message.contains("Disk quota exceeded");
     }
 }

@@ -42,8 +42,8 @@ public final class PrintableStream extends OutputStream {
     }
 
     /**
-     * Those that change what is shown elsewhere: C0 and C1 (ECMA-48), and those that turn the direction of a line (UAX
-     * 9) or end it.
+     * Characters that change what is shown elsewhere: C0 and C1 (ECMA-48), and characters that turn the direction of a
+     * line (UAX 9) or end it.
      */
     private static boolean obeyed(int character) {
         return character < ESCAPED && character != '\n' && character != '\t'

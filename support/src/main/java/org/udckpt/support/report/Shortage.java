@@ -4,8 +4,8 @@ import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
 
 /**
- * What is short when a JVM gets no memory, no thread or no descriptor: the limit's name as a shell has it, and its
- * value (setrlimit(2)).
+ * Names the limit that a JVM has run into when it gets no memory, no thread or no descriptor, as a shell calls it, with
+ * its value (setrlimit(2)).
  */
 final class Shortage {
     private static final int FILE_SIZE = 1, PROCESSES = 6, ADDRESS_SPACE = 9;

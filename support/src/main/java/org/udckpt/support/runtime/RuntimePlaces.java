@@ -124,7 +124,7 @@ record RuntimePlaces(String given, String session, String logins, String memory)
         }
     }
 
-    /** It may be readable for others, but they must not be able to put anything there. */
+    /** A given directory may be readable for others, but not writable. */
     private void checkGiven(Files.Stat stat) {
         if (stat.type() != Files.Stat.DIRECTORY || stat.uid() != User.id()) {
             throw new Failure(ExitCode.PERMISSION, given + (stat.type() == Files.Stat.DIRECTORY ? ""

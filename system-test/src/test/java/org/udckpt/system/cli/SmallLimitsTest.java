@@ -15,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.udckpt.attack.OrdinaryUser;
+import org.udckpt.image.storage.Errno;
 import org.udckpt.support.report.ExitCode;
 import org.udckpt.support.report.Failure;
 
@@ -24,6 +25,7 @@ import org.udckpt.support.report.Failure;
  */
 @Timeout(300)
 class SmallLimitsTest {
+    private static final int EFBIG = 27;
     private static final String SCRIPT = Path.of(System.getProperty("udckpt.root"), "udckpt").toString();
     private static final String[] VERBS =
             {"run -- true", "restart .", "status", "checkpoint job", "list .", "inspect .", "agent", "--help"};
@@ -57,7 +59,7 @@ class SmallLimitsTest {
         }
     }
 
-    /** What is said to be enough is. */
+    /** The limits that messages call sufficient are sufficient. */
     @Test
     void whatIsNeededIsEnough() throws Exception {
         try (Udckpts udckpt = new Udckpts(temp)) {
@@ -120,6 +122,7 @@ class SmallLimitsTest {
         assertEquals(ExitCode.UNSUPPORTED, failure.code());
         assertTrue(failure.getMessage().contains("'ulimit -u' is "), failure.getMessage());
         assertTrue(Failure.of("x", new OutOfMemoryError("Java heap space")).getMessage().contains("'ulimit -v' is "));
-        assertTrue(Failure.of("x", new java.io.IOException("File too large")).getMessage().contains("'ulimit -f' is "));
+        assertTrue(
+                Failure.of("x", new java.io.IOException(Errno.text(EFBIG))).getMessage().contains("'ulimit -f' is "));
     }
 }

@@ -16,7 +16,7 @@ record ForeignClient(String id, String limit, String length, String server, Stri
     private static final int FIELDS = 9;
     private static final String REFUSED = "refused: ";
 
-    /** Those that the table marks with a plus sign. */
+    /** Clients that the table marks with a plus sign. */
     static List<ForeignClient> quick() throws IOException {
         Path table = Path.of(System.getProperty("udckpt.root"), "bench/clients.table");
         return Files.readString(table).replaceAll("\n +", " ").lines().filter(row -> row.startsWith("+"))

@@ -5,7 +5,7 @@ import java.io.IOException;
 
 /** A verbs device that was opened by its name, where DiSNI itself gets its contexts from connections. */
 public final class UdContext extends NatIbvContext implements AutoCloseable {
-    /** Of an InfiniBand port: ibv_query_port(3). */
+    /** The link layer of an InfiniBand port: ibv_query_port(3). */
     public static final int LINK_LAYER_INFINIBAND = 1;
     public static final int LINK_LAYER_ETHERNET = 2;
     /** State of a port that carries data. */

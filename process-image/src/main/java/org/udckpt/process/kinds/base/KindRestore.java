@@ -9,7 +9,7 @@ import org.udckpt.linux.Syscall;
  * @param <T> the record
  */
 public interface KindRestore<T> {
-    /** Of a kind that is made with another one, or by the packages of files and memory. */
+    /** For a kind that is made with another one, or by the packages of files and memory. */
     static <T> KindRestore<T> none() {
         return new KindRestore<>() {};
     }

@@ -8,7 +8,7 @@ import java.util.function.Consumer;
  * processes. That comes before the job's clock is set, since a port may have to be waited for.
  */
 public interface MadeHere extends AutoCloseable {
-    /** Whether they could be had, for who only wants to know. @throws RuntimeException naming what cannot */
+    /** Dry run: checks that all objects can be made. @throws RuntimeException naming one that cannot */
     void check();
 
     /**

@@ -10,6 +10,6 @@ public interface MadeObjects {
     /** Whether the object was made. */
     boolean known(long id);
 
-    /** The object's descriptor in {@code maker}, fetched from who has made it when needed. */
+    /** The object's descriptor in {@code maker}, fetched from the process that made it if needed. */
     long in(Maker maker, long id);
 }

@@ -10,7 +10,7 @@ public interface Maker extends NamedProcess {
     /** As the agent numbers it. */
     int hostPid();
 
-    /** Of the rank to which it belongs. */
+    /** Number of the rank to which it belongs. */
     int rank();
 
     /**

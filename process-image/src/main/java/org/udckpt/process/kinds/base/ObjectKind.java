@@ -53,7 +53,7 @@ public interface ObjectKind<T> {
     /**
      * Whether what the object has to itself, and which is no name in the file system, is free.
      *
-     * @throws NameRefused naming who has it
+     * @throws NameRefused naming the holder
      */
     default void checkFree(T object) {}
 

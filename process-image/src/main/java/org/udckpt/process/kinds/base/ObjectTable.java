@@ -48,7 +48,7 @@ public final class ObjectTable {
         this.outside = outside;
     }
 
-    /** What is done about connections to others. */
+    /** Connections to processes outside of the job. */
     public Outside outside() {
         return outside;
     }

@@ -36,7 +36,7 @@ public record OpenDescriptor(
         return (flags & CLOSE_ON_EXEC) != 0;
     }
 
-    /** Of the open file, without the descriptor's own close-on-exec, and without what goes with {@link #signals}. */
+    /** Flags of the open file, without the descriptor's own close-on-exec and without O_ASYNC ({@link #signals}). */
     public int openFlags() {
         return flags & ~(CLOSE_ON_EXEC | O_ASYNC);
     }
@@ -66,7 +66,7 @@ public record OpenDescriptor(
         return (flags & O_ASYNC) != 0;
     }
 
-    /** It is open for writing. */
+    /** Whether it is open for writing. */
     public boolean writable() {
         return (flags & 3) != 0;
     }
@@ -108,7 +108,7 @@ public record OpenDescriptor(
         }
     }
 
-    /** What is asked of a descriptor. */
+    /** A question to a descriptor. */
     public interface Use<T> {
         /** Asks it. */
         T of(int fd);

@@ -6,7 +6,7 @@ import org.udckpt.linux.Syscall;
 
 /** Flags of open(2) when something is opened again. */
 public final class OpenFlags {
-    /** Those that act once, when a file is opened; O_NOCTTY is always right here. */
+    /** Flags that act once, when a file is opened; O_NOCTTY is always right here. */
     private static final int ONCE = Syscall.O_CREAT | Syscall.O_EXCL | Syscall.O_TRUNC;
 
     private OpenFlags() {}

@@ -50,7 +50,7 @@ public final class OpenedByName {
         ended.add(zombie.pid());
     }
 
-    /** Of a file of /proc that cannot be looked at: why a restart could not open it; null: it is no process's. */
+    /** Why a restart could not open a file of /proc that cannot be examined; null: the file belongs to no process. */
     public static String goneOwner(String path) {
         return OF_A_PROCESS.matcher(path).matches()
                 ? path + " belongs to a process that has ended, and cannot be opened again"
@@ -152,7 +152,10 @@ public final class OpenedByName {
                         + "mount again; mount it outside the job";
     }
 
-    /** Of a restart that leaves files alone (PrivateFiles): the job's files are others than this process's. */
+    /**
+     * Whether a path is on an overlay, as after a restart that leaves files alone (PrivateFiles): the job's files
+     * differ.
+     */
     private static boolean isOverlay(String path) {
         return Syscall.call(Syscall.STATFS, Scratch.string(path), Scratch.data().address()) == 0
                 && Scratch.data().get(JAVA_LONG, 0) == OVERLAYFS;

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Connections whose other end no process of the job has: they cannot go on after a restart. The capture is refused, or
- * the image holds them as connections that the other side has closed; in the running job they stay as they are.
+ * Connections whose other end is in no process of the job: a restart cannot continue them. Either the capture is
+ * refused, or the image holds them as closed by the other side; in the running job they stay as they are.
  */
 public final class Outside {
-    /** Of those that a refusal names; the user wants to see all that is to be closed, not a page. */
+    /** Most connections that a refusal names; the others are counted. */
     private static final int NAMED = 8;
 
     private record Connection(OpenDescriptor open, String what, String otherwise) {
@@ -22,25 +22,25 @@ public final class Outside {
     private final boolean closes;
     private final List<Connection> found = new ArrayList<>();
 
-    /** @param closes connections to others are left out; else they are refused */
+    /** @param closes the image holds external connections as closed; else they are refused */
     public Outside(boolean closes) {
         this.closes = closes;
     }
 
     /**
-     * A connection to somebody outside; it may be left out, if {@link #check} agrees.
+     * Adds an external connection. {@link #check} refuses it, or it is closed in the image.
      *
      * @param what the connection and its other end
      * @param otherwise what the user can do about it
      */
-    public void cut(OpenDescriptor open, String what, String otherwise) {
+    public void add(OpenDescriptor open, String what, String otherwise) {
         found.add(new Connection(open, what, otherwise));
     }
 
     /**
-     * To be called when all are known.
+     * Call this when all connections have been added.
      *
-     * @throws RuntimeException naming them, when there are any and they are not to be closed
+     * @throws RuntimeException naming the connections, if there are any and they are not to be closed
      */
     public void check() {
         if (closes || found.isEmpty()) {
@@ -61,8 +61,8 @@ public final class Outside {
                         : "let the image close them (--external-connections close)"));
     }
 
-    /** What was left out, each with its process and descriptor. */
-    public List<String> cut() {
+    /** The connections that the image holds as closed, each with its process and descriptor. */
+    public List<String> closedConnections() {
         return found.stream().map(Connection::text).toList();
     }
 }

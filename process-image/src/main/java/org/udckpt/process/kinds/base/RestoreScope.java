@@ -24,7 +24,7 @@ public interface RestoreScope {
     /** The process of the image with this pid. */
     Maker process(int pid);
 
-    /** What is made already. */
+    /** Objects that are made already. */
     MadeObjects made();
 
     /**

@@ -28,7 +28,9 @@ public interface StoppedProcess {
     /** Numbers of descriptors that belong to the library and not to the job. */
     int[] ownedDescriptors();
 
-    /** It holds something that cannot be captured: names the process and the descriptor, and says what to do. */
+    /**
+     * The refusal of a descriptor that cannot be captured: names the process and the descriptor, and says what to do.
+     */
     RuntimeException refuse(int descriptor, String reason);
 
     /** As {@link #refuse(int, String)}, of the process itself. */

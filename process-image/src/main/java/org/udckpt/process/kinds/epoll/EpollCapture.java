@@ -98,7 +98,7 @@ final class EpollCapture implements KindCapture {
                 target.object));
     }
 
-    /** Of the library in the process. */
+    /** Whether a descriptor belongs to the library in the process. */
     private static boolean isOwned(Slot slot) {
         return IntStream.of(slot.epoll.process().ownedDescriptors()).anyMatch(owned -> owned == slot.fd);
     }

@@ -19,7 +19,7 @@ final class EpollRestore implements KindRestore<Epoll> {
         this.scope = scope;
     }
 
-    /** It has flags that epoll itself never looks at: libudckpt.so's channels keep the job's O_NONBLOCK there. */
+    /** Restores flags that epoll itself never reads: libudckpt.so's channels keep the job's O_NONBLOCK there. */
     @Override
     public long make(Maker maker, Epoll epoll) {
         long fd = maker.call("epoll_create1", Syscall.EPOLL_CREATE1, 0);

@@ -1,6 +1,8 @@
 package org.udckpt.process.kinds.lock;
 
-/** Who holds a lock on a file: the open file (flock(2)), the open file by F_OFD_SETLK, or the process (fcntl(2)). */
+/**
+ * The holder of a lock on a file: the open file (flock(2)), the open file by F_OFD_SETLK, or the process (fcntl(2)).
+ */
 public enum LockOwner {
     FLOCK, DESCRIPTION, PROCESS
 }

@@ -133,7 +133,7 @@ final class SharedMemoryRestore implements KindRestore<SharedMemory> {
         }
     }
 
-    /** Of what has no name: owner, mode (which a new owner cuts down), and when it was written to. */
+    /** Restores the attributes of unnamed memory: owner, mode (which a new owner may reduce), and time of writing. */
     private void attributes(Maker maker, SharedMemory memory) {
         long fd = scope.made().in(maker, memory.id());
         if (isAnothers(memory)) {

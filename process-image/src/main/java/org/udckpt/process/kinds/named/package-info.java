@@ -1,2 +1,2 @@
-/** What is opened again by its name and has no content in the image. */
+/** Kinds that a restart opens again by name, with no content in the image. */
 package org.udckpt.process.kinds.named;

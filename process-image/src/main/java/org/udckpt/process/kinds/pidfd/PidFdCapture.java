@@ -29,7 +29,7 @@ final class PidFdCapture implements KindCapture {
         return open.link().equals("anon_inode:[pidfd]");
     }
 
-    /** It is looked at when all processes are known. */
+    /** Only notes the descriptor; it is examined when all processes are known. */
     @Override
     public long read(OpenDescriptor open) {
         long id = scope.table().newId();

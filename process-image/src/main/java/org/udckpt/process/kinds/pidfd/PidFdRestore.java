@@ -13,7 +13,7 @@ final class PidFdRestore implements KindRestore<PidFd> {
         this.scope = scope;
     }
 
-    /** Of what is there no more: of a child that will have ended. */
+    /** A pidfd of a process that is gone is made of a child that will have ended. */
     @Override
     public long make(Maker maker, PidFd descriptor) {
         int pid = descriptor.gone() ? scope.endingChild(descriptor.id()) : descriptor.pid();

@@ -81,11 +81,11 @@ final class PipeCapture implements KindCapture {
     public void finish() {
         buffers.forEach((link, buffer) -> {
             if (buffer.writer == null && written(buffer)) {
-                table.outside().cut(
+                table.outside().add(
                         buffer.reader, "the writing end of this pipe is outside of the job", "redirect it to a file");
             }
             if (buffer.reader == null && (poll(buffer.writer, POLLOUT) & POLLERR) == 0) {
-                table.outside().cut(
+                table.outside().add(
                         buffer.writer, "the reading end of this pipe is outside of the job", "redirect it to a file");
             }
             byte[] contents = buffer.contents == null ? new byte[0] : buffer.contents;

@@ -58,7 +58,7 @@ final class PipeRestore implements KindRestore<PipeEnd> {
                 maker.call("set a pipe's flags", Syscall.FCNTL, pair[side], F_SETFL, made[side].flags() & ~ACCESS);
                 scope.made().add(maker, made[side].id(), pair[side]);
             } else if (side == 0 || pair[1] != pair[0]) {
-                // Who holds no end must not keep the pipe open: the other side has to see its end of file.
+                // A process that holds no end must not keep the pipe open: the other side has to see end of file.
                 maker.call("close", Syscall.CLOSE, pair[side]);
             }
         }

@@ -26,7 +26,7 @@ public final class RefusedDescriptors {
         }
     }
 
-    /** Of a descriptor without a path that no kind takes. */
+    /** The refusal of a descriptor without a path that no kind takes. */
     public static RuntimeException refusal(OpenDescriptor open) {
         return open.refuse(WORDS.getOrDefault(open.link(),
                 open.link().startsWith("anon_inode:")
@@ -34,7 +34,7 @@ public final class RefusedDescriptors {
                         : open.link() + " is a kind of descriptor that cannot be checkpointed; close it first"));
     }
 
-    /** Of a descriptor with a path, of something else than a regular file, that no kind takes. */
+    /** The refusal of a descriptor with a path, other than a regular file, that no kind takes. */
     public static RuntimeException refusalOfFile(OpenDescriptor open) {
         String link = open.link();
         if (open.stat().type() != Files.Stat.CHARACTER) {

@@ -61,7 +61,9 @@ public final class BoundPorts {
         }).toList();
     }
 
-    /** Of TCP sockets only listeners need it: others share a port by SO_REUSEADDR, which a restart sets on all. */
+    /**
+     * TCP sockets, of which only listeners need it: others share a port by SO_REUSEADDR, which a restart sets on all.
+     */
     public static List<TcpSocket> tcp(List<TcpSocket> sockets) {
         List<TcpSocket> listening = sockets.stream().filter(one -> one.state() == TcpState.LISTENING).toList();
         return sockets.stream().map(one -> {

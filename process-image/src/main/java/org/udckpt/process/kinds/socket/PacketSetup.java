@@ -33,7 +33,7 @@ public final class PacketSetup {
         return fd;
     }
 
-    /** @param later those that had to be otherwise as long as not all sockets were bound */
+    /** @param later true: the options that may be set only once all sockets are bound; false: the others */
     public static void options(PacketSocket socket, int fd, boolean later) {
         int[] options = socket.options();
         for (int i = 0; i < options.length; i += 3) {
@@ -62,7 +62,7 @@ public final class PacketSetup {
         LinuxError.check(result, "bind");
     }
 
-    /** A step of making one, for which the kernel's error names the socket. */
+    /** Runs a step of making a socket; a kernel error is reported with the socket's name. */
     public static void named(NamedProcess owner, String name, Runnable step) {
         try {
             step.run();

@@ -56,10 +56,10 @@ public final class SocketOptions implements AutoCloseable {
         return changed(socket, carried, models.computeIfAbsent(domain, unused -> values(model, carried)));
     }
 
-    /** Of a socket, in the order of a list of options; empty: it has no such option. */
+    /** A socket's options, in the order of a list of options; empty: the socket has no such option. */
     public record Values(OptionalInt[] numbers) {}
 
-    /** Those of a socket. */
+    /** The values that a socket has. */
     public static Values values(int socket, int[][] options) {
         return new Values(Arrays.stream(options).map(option -> number(socket, option)).toArray(OptionalInt[]::new));
     }

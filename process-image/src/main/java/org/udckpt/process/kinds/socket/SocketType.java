@@ -10,7 +10,7 @@ import static org.udckpt.linux.LinuxConstants.SOCK_STREAM;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 
 /**
- * Of which kind a socket is (socket(2)).
+ * A socket's domain, type and protocol (socket(2)).
  *
  * @param domain AF_UNIX 1, AF_INET 2, AF_INET6 10, AF_NETLINK 16
  * @param type SOCK_STREAM 1, SOCK_DGRAM 2
@@ -38,7 +38,7 @@ public record SocketType(int domain, int type, int protocol) {
         return (domain == AF_INET || domain == AF_INET6) && type == wantedType && protocol == wantedProtocol;
     }
 
-    /** Of a socket that no kind takes. */
+    /** The refusal of a socket that no kind takes. */
     public RuntimeException refusal(OpenDescriptor open) {
         return open.refuse(this
                 + " cannot be checkpointed; only verbs, unix sockets, TCP and UDP can: turn this "

@@ -4,7 +4,7 @@ import java.util.List;
 import org.udckpt.linux.TcpTable;
 import org.udckpt.process.names.Holders;
 
-/** Who has a port. */
+/** Finds the holder of a port. */
 public final class TakenPorts {
     private TakenPorts() {}
 

@@ -13,7 +13,7 @@ public final class UnixAddress {
         return maker.structure().i16(AF_UNIX).raw(name).i16(0).put();
     }
 
-    /** Of the address with that name. */
+    /** Length of the address with that name. */
     public static int length(byte[] name) {
         return 2 + name.length + (name[0] == 0 ? 0 : 1);
     }

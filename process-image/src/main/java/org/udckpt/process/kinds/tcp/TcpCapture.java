@@ -46,7 +46,8 @@ final class TcpCapture implements SocketCapture {
     /** Why the last look gave no verdict. */
     private RuntimeException unsettled;
     private TcpTable table;
-    private final Set<TcpEnd> cut = new LinkedHashSet<>();
+    /** Ends of connections whose other end is outside of the job. */
+    private final Set<TcpEnd> external = new LinkedHashSet<>();
 
     TcpCapture(CaptureScope scope) {
         this.objects = scope.table();
@@ -57,7 +58,7 @@ final class TcpCapture implements SocketCapture {
         return type.internet(SOCK_STREAM, IPPROTO_TCP);
     }
 
-    /** It is looked at when all are known. */
+    /** Only notes the socket; it is examined when all are known. */
     @Override
     public long read(OpenDescriptor open, int socket, SocketType type) {
         long id = objects.newId();
@@ -88,7 +89,7 @@ final class TcpCapture implements SocketCapture {
         for (int n = 0; n < LOOKS; n++) {
             Map<TcpEnd, Verdict> verdicts = look();
             if (verdicts != null) {
-                cut.forEach(this::cut);
+                external.forEach(this::addExternal);
                 checkBacklogs(verdicts);
                 return verdicts;
             }
@@ -220,14 +221,14 @@ final class TcpCapture implements SocketCapture {
                 : wait(end, "it is being accepted");
     }
 
-    /** Looked at some times: it is told once, in {@link #record}. */
+    /** The look may be repeated, so this only notes the end; {@link #settle} reports each once. */
     private Verdict outside(TcpEnd end) {
-        cut.add(end);
+        external.add(end);
         return new Verdict(TcpState.CLOSED, 0);
     }
 
-    private void cut(TcpEnd end) {
-        objects.outside().cut(end.open, end + ": the other end of this TCP socket is outside of the job",
+    private void addExternal(TcpEnd end) {
+        objects.outside().add(end.open, end + ": the other end of this TCP socket is outside of the job",
                 "close it before a checkpoint, or start the other side in the same job");
     }
 

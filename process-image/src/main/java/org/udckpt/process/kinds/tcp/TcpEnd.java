@@ -123,12 +123,12 @@ final class TcpEnd implements AutoCloseable {
         return data;
     }
 
-    /** Of a listener: connections that wait to be accepted. */
+    /** Number of connections that wait to be accepted by this listener. */
     int waiting() {
         return info().get(JAVA_INT, UNACKED);
     }
 
-    /** Of a listener. */
+    /** This listener's backlog (listen(2)). */
     int backlog() {
         return info().get(JAVA_INT, SACKED);
     }

@@ -20,10 +20,10 @@ import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TcpSocket.TcpState;
 
 /**
- * Makes TCP sockets: connections between the addresses and ports that they had, with what was unread, then bound
- * sockets and listeners (which would hear the calls of the former), then the connections that wait to be accepted. They
- * are made in this process, which is in the same network namespace, and handed over. They are made before the job's
- * clock is set, since a port may have to be waited for.
+ * Makes TCP sockets: first connections between the addresses and ports that they had, with what was unread; then bound
+ * sockets and listeners (made later, since they would accept those connections); then the connections that wait to be
+ * accepted. They are made in this process, which is in the same network namespace, and handed over. They are made
+ * before the job's clock is set, since a port may have to be waited for.
  */
 final class TcpRestore implements MadeHere {
     private final Map<Long, TcpSocket> sockets = new LinkedHashMap<>();
@@ -40,7 +40,7 @@ final class TcpRestore implements MadeHere {
                 .forEach(socket -> this.sockets.put(socket.id(), socket));
     }
 
-    /** They are bound as for a restart, and let go. */
+    /** Dry run: binds each as a restart would, then closes it. */
     @Override
     public void check() {
         for (TcpSocket socket : sockets.values()) {
@@ -154,7 +154,7 @@ final class TcpRestore implements MadeHere {
 
     /** The other end's bytes arrive, and then it is closed. */
     private void orphan(TcpSocket socket) {
-        TcpSocket gone = end(socket, socket.remote(), socket.local());
+        TcpSocket gone = otherEnd(socket, socket.remote(), socket.local());
         int[] pair = link(socket).connect(socket, gone);
         made.add(socket.id(), pair[0]);
         try {
@@ -189,9 +189,9 @@ final class TcpRestore implements MadeHere {
                     + ", both directions of which have ended; try again in a minute");
         }
         boolean both = other != null && Arrays.equals(TcpCalls.name(Syscall.GETSOCKNAME, pair[1]), other.local());
-        end(socket, pair[0], pair[1]);
+        finishClosed(socket, pair[0], pair[1]);
         if (both) {
-            end(other, pair[1], pair[0]);
+            finishClosed(other, pair[1], pair[0]);
         }
         TcpCalls.shutdown(pair[1], TcpCalls.SHUT_WR);
         TcpCalls.shutdown(pair[0], TcpCalls.SHUT_WR);
@@ -203,13 +203,13 @@ final class TcpRestore implements MadeHere {
         }
     }
 
-    private void end(TcpSocket socket, int own, int other) {
+    private void finishClosed(TcpSocket socket, int own, int other) {
         made.add(socket.id(), own);
         TcpCalls.fill(own, other, socket.queued());
         TcpSetup.options(socket, own);
     }
 
-    /** Of the same former connection. */
+    /** The other end of the same former connection, closed as well; null: it is not in the image. */
     private TcpSocket otherClosed(TcpSocket socket) {
         return sockets.values()
                 .stream()
@@ -286,7 +286,8 @@ final class TcpRestore implements MadeHere {
         return other;
     }
 
-    private static TcpSocket end(TcpSocket like, byte[] local, byte[] remote) {
+    /** The record of a connection's end that is not in the image. */
+    private static TcpSocket otherEnd(TcpSocket like, byte[] local, byte[] remote) {
         return new TcpSocket(0, 0, like.domain(), like.state(), 0, local, remote, new byte[0], 0, 0, like.options(), 0,
                 0, -1, 0, 0, "", like.device());
     }

@@ -20,7 +20,7 @@ import org.udckpt.process.model.TerminalObject.TerminalEnd;
  * where the agent is killed in that moment they are lost, as a line's noise would lose them.
  */
 final class TerminalCapture implements KindCapture {
-    /** Of the masters' device, and of slaves: /dev/pts (linux/major.h, UNIX98_PTY_SLAVE_MAJOR). */
+    /** Device numbers of masters, and of slaves in /dev/pts (linux/major.h, UNIX98_PTY_SLAVE_MAJOR). */
     private static final long MASTER = 0x502;
     private static final int SLAVE_FIRST = 136, SLAVE_LAST = 143;
     /** proc_pid_stat(5), from field 3 (state) on: pgrp. */
@@ -71,7 +71,7 @@ final class TerminalCapture implements KindCapture {
         for (List<End> left : slaves.values()) {
             for (End slave : left) {
                 if (!slave.hungUp) {
-                    table.outside().cut(slave.open,
+                    table.outside().add(slave.open,
                             "terminal " + slave.open.link() + " belongs to a process outside of the job",
                             "redirect it to a file, or start the job in it (udckpt run keeps its own standard "
                                     + "streams)");

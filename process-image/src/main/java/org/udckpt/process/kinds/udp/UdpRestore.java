@@ -124,7 +124,9 @@ final class UdpRestore implements MadeHere {
         }
     }
 
-    /** Of sockets that share a port (SO_REUSEPORT) the kernel chooses one by the sender, unless it is told which. */
+    /**
+     * Fills a socket's queue. Among sockets that share a port (SO_REUSEPORT) the kernel would choose one by the sender.
+     */
     private void fill(UdpSocket socket) {
         List<UdpSocket> group = udp.stream().filter(other -> other.sharesPort(socket)).toList();
         if (group.size() < 2 || socket.lengths().length == 0) {

@@ -22,8 +22,9 @@ import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.PeerCredentials;
 
 /**
- * Who makes unix sockets: the process that made them before, as the user that it was then, for that is what their peers
- * tell of them (SO_PEERCRED and SO_PEERGROUPS of unix(7)). A process that has ended is there again until they are made.
+ * Chooses the process that makes each unix socket: the one that made it before, as the user that it was then, since the
+ * socket's peer reports these (SO_PEERCRED and SO_PEERGROUPS of unix(7)). A process that has ended is made again, and
+ * stays until its sockets are made.
  */
 public final class PeerMakers {
     private static final int SAME = -1;
@@ -96,7 +97,9 @@ public final class PeerMakers {
                 .toArray();
     }
 
-    /** Who makes what {@code socket} tells of; {@code other} where that is nobody, or cannot be there again. */
+    /**
+     * The maker of the socket that {@code socket} reports; {@code other} if none is known, or it cannot be made again.
+     */
     Maker of(long socket, Maker other) {
         PeerCredentials peer = peers.get(socket);
         return peer == null ? other : makers.containsKey(peer.pid()) ? makers.get(peer.pid()) : other;

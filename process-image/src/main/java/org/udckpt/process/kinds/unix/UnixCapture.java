@@ -141,7 +141,10 @@ final class UnixCapture implements SocketCapture {
         return found.stream().anyMatch(other -> other.peerInode() == one.inode());
     }
 
-    /** Who is connected to a datagram socket is not told by that, but the kernel calls it connected then. */
+    /**
+     * Finds sockets outside of the job that are connected to a datagram socket. The socket itself does not name them,
+     * but the kernel calls it connected then.
+     */
     private void checkCallers(Found server) {
         if (!server.datagrams() || !server.named() || server.info.state() != ESTABLISHED) {
             return;
@@ -154,7 +157,7 @@ final class UnixCapture implements SocketCapture {
         for (UnixDiag.Info one : all) {
             if (Integer.toUnsignedLong(one.peer()) == server.inode()
                     && !byInode.containsKey(Integer.toUnsignedLong(one.inode()))) {
-                table.outside().cut(server.open,
+                table.outside().add(server.open,
                         "a datagram socket outside of the job is connected to this unix socket",
                         "close that one before a checkpoint");
             }
@@ -170,7 +173,7 @@ final class UnixCapture implements SocketCapture {
             if (one.info.peer() != 0) {
                 Long id = byInode.get(one.peerInode());
                 if (id == null) {
-                    table.outside().cut(one.open, "the other end of this unix socket is outside of the job",
+                    table.outside().add(one.open, "the other end of this unix socket is outside of the job",
                             "close it before a checkpoint");
                     gone = true;
                 } else {

@@ -12,7 +12,7 @@ import org.udckpt.process.model.SocketLevel;
 
 /** The options of a unix socket that a new one has not ({@link UnixOptions}). */
 final class UnixOptionReader {
-    /** Of a new socket, by its type: the kernel's own, which nothing changes while it runs. */
+    /** Options of a new socket, by its type: the kernel's defaults, which are constant. */
     private static final Map<Integer, SocketOptions.Values> USUAL = new ConcurrentHashMap<>();
 
     private UnixOptionReader() {}

@@ -63,7 +63,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         each(this::mutual, this::connected);
         each(socket -> one(socket) && peer(socket).name().length == 0, this::halves);
         each(_ -> true, this::single);
-        // Only now: who has a peer hears nobody else, not even a connect(2).
+        // Only now: a socket that has a peer accepts nothing from others, not even a connect(2).
         sockets.values().stream().filter(this::one).forEach(this::call);
         sockets.values().stream().filter(this::freed).forEach(this::free);
         sockets.values().forEach(socket -> finish(maker(socket), socket, handles.in(maker(socket), socket.id())));
@@ -283,7 +283,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         return fd;
     }
 
-    /** Both in {@code maker}, made by who made {@code socket} before. */
+    /** Makes both ends in {@code maker}, by the process that made {@code socket} before. */
     private long[] pairAsBefore(Maker maker, long socket, int type) {
         Maker before = makers.of(socket, maker);
         long both = makers.as(socket, before, () -> {

@@ -7,7 +7,7 @@ public sealed interface Filling extends AutoCloseable permits LazyMemory, Fillin
     /** Everything was there before the start. */
     Filling NOTHING = new Nothing();
 
-    /** Of those that were to be filled at the start. */
+    /** Bytes that were to be filled at the start. */
     long bytes();
 
     /** How many of them are not in yet: those of forked children count as well. */

@@ -44,7 +44,7 @@ final class Keeper implements AutoCloseable {
         return List.of();
     }
 
-    /** Nothing is missing in it, or its process has ended. */
+    /** Releases a space in which nothing is missing, or whose process has ended. */
     synchronized void release(int key) {
         send(RELEASE, key, List.of());
     }

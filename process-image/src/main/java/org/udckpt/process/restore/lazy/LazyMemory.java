@@ -72,7 +72,7 @@ public final class LazyMemory implements Filling {
         children.add(child);
     }
 
-    /** What is to be fetched: the roots' as long as there are any. */
+    /** The memory to be fetched: the roots' as long as there are any. */
     synchronized List<LazySpace> spaces() {
         return List.copyOf(roots.isEmpty() ? children : roots);
     }

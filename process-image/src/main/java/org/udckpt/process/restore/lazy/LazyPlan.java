@@ -49,7 +49,7 @@ public record LazyPlan(List<Region> regions) {
     }
 
     /**
-     * What is missing at first.
+     * The memory that is missing at first.
      *
      * @param pieces {@link org.udckpt.process.model.MemorySource#pieces}
      */

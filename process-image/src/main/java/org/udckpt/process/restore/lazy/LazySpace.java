@@ -42,7 +42,7 @@ final class LazySpace {
         this.source = source;
     }
 
-    /** Nothing is left to do: all is in, or the process has ended or executed another program. */
+    /** Whether nothing is left to do: all memory is in, or the process has ended or executed another program. */
     boolean done() {
         return gone || missing.bytes() == 0;
     }

@@ -94,7 +94,7 @@ final class Missing {
                 : Math.min(now.end, wanted.end) - wanted.start;
     }
 
-    /** It is filled, or thrown away, or unmapped. */
+    /** Removes a range that was filled, discarded or unmapped. */
     synchronized void remove(long start, long end) {
         Map.Entry<Long, Part> floor = parts.floorEntry(start);
         long from = floor != null && floor.getValue().end > start ? floor.getKey() : start;

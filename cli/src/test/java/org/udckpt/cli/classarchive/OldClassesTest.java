@@ -1,4 +1,4 @@
-package org.udckpt.cli.archive;
+package org.udckpt.cli.classarchive;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

@@ -19,7 +19,7 @@ import org.udckpt.bench.command.Remapping;
 import org.udckpt.bench.command.UdckptCommand;
 
 /** One application run twice: through, and with a checkpoint, {@code kill -9} of all ranks and a restart. */
-final class Demonstration {
+final class DemoRun {
     /** On a busy machine it takes as long as it takes: what says that it is stuck is that nothing comes. */
     private static final Duration SILENCE = Duration.ofMinutes(5);
     private static final int ECHOES_PER_CHECKPOINT = 4; // of the progress until the checkpoint: enough to see it move
@@ -30,7 +30,7 @@ final class Demonstration {
     private final Application application;
     private final PrintStream out;
 
-    Demonstration(Path root, Path work, int ranks, Application application, PrintStream out) {
+    DemoRun(Path root, Path work, int ranks, Application application, PrintStream out) {
         this.root = root;
         this.work = work;
         this.ranks = ranks;

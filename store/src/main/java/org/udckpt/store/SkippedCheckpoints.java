@@ -5,13 +5,13 @@ import java.util.function.Consumer;
 import org.udckpt.image.catalogue.Catalogue;
 
 /**
- * What there is where the newest complete checkpoint is asked for: who gets an older one than he may think is told.
- * Those without a manifest are no news: they are being written, or never came to be.
+ * The checkpoints beside the newest complete one: warns when an older checkpoint than the newest is used. Directories
+ * without a manifest are not reported: they are being written, or never became a checkpoint.
  *
  * @param entries of one directory, or of all tiers
  */
-record PassedOver(List<Catalogue.Entry> entries) {
-    /** @param taken complete. @param warn is told of each that is newer, or a copy of the same, and damaged */
+record SkippedCheckpoints(List<Catalogue.Entry> entries) {
+    /** @param taken complete. @param warn hears of each damaged one that is newer, or a copy of {@code taken} */
     void tell(Catalogue.Entry taken, Consumer<String> warn) {
         for (Catalogue.Entry entry : entries) {
             if (entry.state() == Catalogue.State.CORRUPT && entry.id() >= taken.id()) {

@@ -1,4 +1,4 @@
-package org.udckpt.cli.archive;
+package org.udckpt.cli.classarchive;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
