@@ -113,7 +113,7 @@ public final class ArrowFile {
     private void batch(RecordBatch batch, ByteBuffer body, int where, Contents contents) throws ImageError {
         if (batch == null || batch.compression() != null || batch.length() < 0 || batch.length() > 8L * body.limit()
                 || batch.length() > Integer.MAX_VALUE) {
-            throw corrupt(where, batch == null ? "empty record batch"
+            throw corrupt(where, batch == null ? "record batch is missing"
                     : "invalid record batch of " + batch.length() + " rows in " + body.limit() + " bytes");
         }
         contents.batch((int) batch.length(), new ColumnBuffers(batch, body, file, where));

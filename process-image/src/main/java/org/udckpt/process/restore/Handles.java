@@ -109,7 +109,7 @@ final class Handles implements MadeObjects {
     public long in(Maker puppet, long id) {
         Map<Maker, Long> holders = held.get(id);
         if (holders == null) {
-            throw puppet.failed("object " + id + " of the image is used before it was made");
+            throw puppet.failed("object " + id + " of the image is used before it is created");
         }
         Long here = holders.get(puppet);
         if (here != null) {

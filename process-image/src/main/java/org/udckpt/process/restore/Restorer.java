@@ -284,7 +284,7 @@ public final class Restorer {
     private MemorySource contents(Puppet puppet) {
         MemorySource source = privateContents.get((long) puppet.pid());
         if (source == null) {
-            throw puppet.failed("the image has no memory of it");
+            throw puppet.failed("the image does not contain its memory");
         }
         return source;
     }

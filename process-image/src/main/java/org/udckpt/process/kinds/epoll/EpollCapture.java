@@ -82,7 +82,7 @@ final class EpollCapture implements KindCapture {
                 return;
             }
         }
-        throw watch.epoll.refuse("this epoll watches number " + fd
+        throw watch.epoll.refuse("this epoll watches descriptor " + fd
                 + ", which was closed while a duplicate stays open; remove it from the epoll first");
     }
 
