@@ -380,7 +380,7 @@ class VerifiedFilesTest {
         String gone = directory.resolve("gone.so").toString();
         mode(directory, "rwxrwxrwx");
         contains(refused(Reason.FORBIDDEN, image.identified(List.of(row(image).at(gone), row(image)))), gone,
-                "can be exchanged");
+                "can be replaced");
     }
 
     @Test
