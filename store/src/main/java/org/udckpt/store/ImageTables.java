@@ -179,8 +179,8 @@ public final class ImageTables {
         List<Integer> stored = node.processes();
         for (int i = 0; i < rows.size(); i++) {
             if (!stored.contains(rows.get(i).number())) {
-                throw new ImageError.Corrupt(node.file(MEMORY), -1, "row " + i + ": there is no memory object "
-                        + rows.get(i).number());
+                throw new ImageError.Corrupt(node.file(MEMORY), -1, "row " + i + ": number "
+                        + rows.get(i).number() + " is not a memory object of the image");
             }
         }
         List<MemorySource> sources = StoredMemory.open(node, rows);
@@ -193,8 +193,8 @@ public final class ImageTables {
     }
 
     private static ImageError corrupt(NodeReader node, BrokenTable broken) {
-        return new ImageError.Corrupt(node.file(broken.table()), -1, broken.getMessage() + ": no capture wrote this",
-                broken);
+        return new ImageError.Corrupt(node.file(broken.table()), -1, broken.getMessage()
+                + "; the image is forged, or a faulty udckpt wrote it", broken);
     }
 
     /** Images that were made before this table was have none. */

@@ -62,23 +62,27 @@ public record RankRow(int pid, int rank, int mpiRank, boolean verbs) {
             pids.add(processes.get(i).pid());
             if (processes.get(i).parentPid() == 0 && !span.has(processes.get(i).rank())) {
                 throw new BrokenTable(ImageTables.PROCESSES, i,
-                        "rank " + processes.get(i).rank() + " is not of " + span);
+                        "rank " + processes.get(i).rank() + otherNode(span));
             }
         }
         Set<Integer> seen = new HashSet<>();
         Set<Integer> verbs = new HashSet<>();
         for (int i = 0; i < rows.size(); i++) {
             RankRow row = rows.get(i);
-            String wrong = !pids.contains(row.pid) ? "there is no process " + row.pid
-                    : !seen.add(row.pid) ? "process " + row.pid + " has two rows"
-                            : !span.owns(row.rank) ? "rank " + row.rank + " is not of " + span
-                                    : row.mpiRank < NONE ? "MPI rank " + row.mpiRank
+            String wrong = !pids.contains(row.pid) ? "pid " + row.pid + " is not a process of this node"
+                    : !seen.add(row.pid) ? "duplicate pid " + row.pid
+                            : !span.owns(row.rank) ? "rank " + row.rank + otherNode(span)
+                                    : row.mpiRank < NONE ? "mpiRank " + row.mpiRank + " is below " + NONE
                                             : row.verbs && !verbs.add(row.rank)
-                                                    ? "two processes with a verbs device have rank " + row.rank
+                                                    ? "rank " + row.rank + " has two processes with a verbs device"
                                                     : null;
             if (wrong != null) {
                 throw new BrokenTable(TABLE, i, wrong);
             }
         }
+    }
+
+    private static String otherNode(RankSpan span) {
+        return " is not on this node, which has " + span;
     }
 }

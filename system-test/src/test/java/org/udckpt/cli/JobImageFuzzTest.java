@@ -131,8 +131,8 @@ class JobImageFuzzTest {
         }
         assertTrue(isRefused(JOB, job.encode(List.of())));
         assertTrue(isRefused(ADDRESSES, RecordTable.of(AddressRow.class).encode(List.of())));
-        assertEquals("t: row 1: Pair refuses [null, v]: no key", refusal(new Pair("k", "v"), new Pair(null, "v")));
-        assertEquals("t: row 0: Pair refuses [k, null]: no value", refusal(new Pair("k", null)));
+        assertEquals("t: row 1: invalid Pair [null, v]: no key", refusal(new Pair("k", "v"), new Pair(null, "v")));
+        assertEquals("t: row 0: invalid Pair [k, null]: no value", refusal(new Pair("k", null)));
     }
 
     private static String refusal(Pair... rows) {

@@ -140,11 +140,12 @@ class TwoNodeImageTest {
     /** What no agent writes: each is named with its file, node 1's. */
     private static void lies(TwoNodeImage several, NodeContents good, NodeContents other) throws IOException {
         RankRow row = other.ranks().getFirst();
-        corrupt(several, "node-0001.ranks.arrow: row 0: there is no process", good,
-                other.withRanks(List.of(new RankRow(row.pid() + 1, 1, -1, false))));
-        corrupt(several, "node-0001.ranks.arrow: row 0: rank 2 is not of rank 1 of 2", good,
+        corrupt(several, "node-0001.ranks.arrow: row 0: pid " + (row.pid() + 1) + " is not a process of this node",
+                good, other.withRanks(List.of(new RankRow(row.pid() + 1, 1, -1, false))));
+        corrupt(several, "node-0001.ranks.arrow: row 0: rank 2 is not on this node, which has rank 1 of 2", good,
                 other.withRanks(List.of(new RankRow(row.pid(), 2, -1, false))));
-        corrupt(several, "node-0001.processes.arrow: row 0: rank 0 is not of rank 1 of 2", good, other.as(0));
+        corrupt(several, "node-0001.processes.arrow: row 0: rank 0 is not on this node, which has rank 1 of 2", good,
+                other.as(0));
         List<MemoryRow> rows = new ArrayList<>(other.rows());
         rows.set(0, new MemoryRow(rows.getFirst().number(), rows.getFirst().process(), rows.getFirst().id() + 1000));
         corrupt(several, "node-0001.memory.arrow: row 0", good, other.withRows(rows));

@@ -39,14 +39,14 @@ final class ChunkCheck {
     private void checkAlone(Chunk c, int row) throws ImageError {
         if (c.kind() == null || c.address() < 0 || c.length() <= 0 || c.end() < 0 || c.address() % Range.PAGE != 0
                 || c.length() % Range.PAGE != 0) {
-            throw wrong(row, "not a range of pages: " + c);
+            throw wrong(row, "not a page-aligned address range: " + c);
         }
         boolean right = switch (c.kind()) {
             case ZERO -> c.checkpoint() == 0 && c.block() == -1 && c.within() == 0;
             case DATA -> inBlock(c);
         };
         if (!right) {
-            throw wrong(row, "not a chunk: " + c);
+            throw wrong(row, "does not match its kind and block: " + c);
         }
     }
 

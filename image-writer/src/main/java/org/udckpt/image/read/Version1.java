@@ -25,7 +25,8 @@ final class Version1 {
                 stored.add(i);
             } else if (rows.get(i).stripe() != -1 || rows.get(i).offset() != 0 || rows.get(i).checksum() != 0
                     || rows.get(i).digest() != null) {
-                throw new ImageError.Corrupt(file, -1, "chunk " + i + ": zeros with a place: " + rows.get(i));
+                throw new ImageError.Corrupt(file, -1,
+                        "chunk " + i + ": zeros with a stripe, offset or checksum: " + rows.get(i));
             }
         }
         stored.sort(Comparator.comparingInt((Integer i) -> rows.get(i).stripe())
@@ -50,7 +51,7 @@ final class Version1 {
 
     private static void checkLength(ChunkOfVersion1 row, int number, Path file) throws ImageError {
         if (row.length() <= 0 || row.length() > ChunkOfVersion1.MAX_LENGTH) {
-            throw new ImageError.Corrupt(file, -1, "chunk " + number + ": not a chunk: " + row);
+            throw new ImageError.Corrupt(file, -1, "chunk " + number + ": length is out of range: " + row);
         }
     }
 }

@@ -66,7 +66,8 @@ final class ArrowColumn {
         for (int i = 0; rows > 0 && i <= rows; i++) {
             int offset = offsets.getInt(4 * i);
             if (offset < last || offset > limit) {
-                throw source.wrong(name, "row " + i + " begins at " + offset + ", after " + last + " of " + limit);
+                throw source.wrong(name,
+                        "row " + i + ": offset " + offset + " is out of range (" + last + " to " + limit + ")");
             }
             last = offset;
         }
@@ -129,7 +130,8 @@ final class ArrowColumn {
                 return constant;
             }
         }
-        throw source.wrong(column.name(), "row " + row + ": '" + name + "' is no " + column.javaType().getSimpleName());
+        throw source.wrong(column.name(), "row " + row + ": '" + name + "' is not a "
+                + column.javaType().getSimpleName());
     }
 
     private static boolean bit(ByteBuffer bits, int index) {

@@ -67,16 +67,17 @@ public final class ArrowFile {
     private void read(Contents contents) throws ImageError {
         int size = bytes.limit();
         if (size < HEAD + TAIL || !magicAt(0) || !magicAt(size - MAGIC.length)) {
-            throw corrupt(0, "not an Arrow file of " + size + " bytes");
+            throw corrupt(0, "not an Arrow file (" + size + " bytes)");
         }
         int footerLength = bytes.getInt(size - TAIL);
         int footerStart = size - TAIL - footerLength;
         if (footerLength <= 0 || footerStart < HEAD || footerStart > size - TAIL) {
-            throw corrupt(size - TAIL, "footer length " + footerLength);
+            throw corrupt(size - TAIL, "footer length " + footerLength + " is out of range");
         }
         Footer footer = Footer.getRootAsFooter(slice(footerStart, footerLength));
         if (footer.version() != MetadataVersion.V5 || footer.dictionariesLength() != 0) {
-            throw corrupt(footerStart, "Arrow version " + footer.version() + " or a dictionary, which no table has");
+            throw corrupt(footerStart,
+                    "Arrow metadata version " + footer.version() + " or dictionaries, which udckpt does not write");
         }
         contents.schema(footer.schema(), footerStart);
         long end = HEAD;
@@ -92,17 +93,18 @@ public final class ArrowFile {
         long body = block.bodyLength();
         if (offset < from || offset % 8 != 0 || metadata < 8 || body < 0 || offset > limit - metadata
                 || body > limit - metadata - offset) {
-            throw corrupt(limit, "batch at " + offset + " with " + metadata + " + " + body + " bytes");
+            throw corrupt(limit,
+                    "record batch at " + offset + " with " + metadata + " + " + body + " bytes is out of range");
         }
         int start = (int) offset;
         if (bytes.getInt(start) != CONTINUATION || bytes.getInt(start + 4) <= 0
                 || bytes.getInt(start + 4) > metadata - 8) {
-            throw corrupt(start, "message prefix");
+            throw corrupt(start, "invalid message prefix");
         }
         Message message = Message.getRootAsMessage(slice(start + 8, metadata - 8));
         if (message.version() != MetadataVersion.V5 || message.headerType() != MessageHeader.RecordBatch
                 || message.bodyLength() != body) {
-            throw corrupt(start, "message header");
+            throw corrupt(start, "invalid message header");
         }
         batch((RecordBatch) message.header(new RecordBatch()), slice(start + metadata, (int) body), start, contents);
         return offset + metadata + body;
@@ -111,8 +113,8 @@ public final class ArrowFile {
     private void batch(RecordBatch batch, ByteBuffer body, int where, Contents contents) throws ImageError {
         if (batch == null || batch.compression() != null || batch.length() < 0 || batch.length() > 8L * body.limit()
                 || batch.length() > Integer.MAX_VALUE) {
-            throw corrupt(where,
-                    "batch of " + (batch == null ? "nothing" : batch.length() + " rows in " + body.limit() + " bytes"));
+            throw corrupt(where, batch == null ? "record batch is missing"
+                    : "invalid record batch of " + batch.length() + " rows in " + body.limit() + " bytes");
         }
         contents.batch((int) batch.length(), new ColumnBuffers(batch, body, file, where));
     }

@@ -27,16 +27,16 @@ public final class ColumnBuffers {
     /** The next node's number of values, which must be {@code expected} where that is not negative. */
     public int node(int expected, String column) throws ImageError {
         if (node >= batch.nodesLength()) {
-            throw wrong(column, "no node");
+            throw wrong(column, "field node is missing");
         }
         FieldNode next = batch.nodes(node++);
         long length = next.length();
         if (length < 0 || length > 8L * body.limit() || length > Integer.MAX_VALUE
                 || expected >= 0 && length != expected) {
-            throw wrong(column, length + " values");
+            throw wrong(column, "unexpected number of values: " + length);
         }
         if (next.nullCount() < 0 || next.nullCount() > length) {
-            throw wrong(column, next.nullCount() + " nulls of " + length);
+            throw wrong(column, "null count " + next.nullCount() + " is out of range (0 to " + length + ")");
         }
         return (int) length;
     }
@@ -44,14 +44,15 @@ public final class ColumnBuffers {
     /** The next buffer, of at least {@code atLeast} bytes. */
     public ByteBuffer buffer(long atLeast, String column) throws ImageError {
         if (buffer >= batch.buffersLength()) {
-            throw wrong(column, "no buffer");
+            throw wrong(column, "buffer is missing");
         }
         Buffer next = batch.buffers(buffer++);
         long offset = next.offset();
         long length = next.length();
         if (offset < 0 || length < atLeast || offset > body.limit() || length > body.limit() - offset) {
             throw wrong(column,
-                    "buffer of " + length + " bytes at " + offset + ", needs " + atLeast + " in " + body.limit());
+                    "buffer of " + length + " bytes at " + offset + ", expected at least " + atLeast + " bytes within "
+                            + body.limit());
         }
         return body.slice((int) offset, (int) length).order(ByteOrder.LITTLE_ENDIAN);
     }
@@ -63,7 +64,7 @@ public final class ColumnBuffers {
             return null;
         }
         if (bits.limit() < (count + 7L) / 8) {
-            throw wrong(column, "validity bitmap of " + bits.limit() + " bytes for " + count + " values");
+            throw wrong(column, "validity bitmap of " + bits.limit() + " bytes is too short for " + count + " values");
         }
         return bits;
     }
@@ -71,8 +72,8 @@ public final class ColumnBuffers {
     /** Behind the last column. */
     public void checkAllUsed() throws ImageError {
         if (node != batch.nodesLength() || buffer != batch.buffersLength()) {
-            throw wrong("(last)", (batch.nodesLength() - node) + " nodes and " + (batch.buffersLength() - buffer)
-                    + " excess buffers");
+            throw wrong("(last)", (batch.nodesLength() - node) + " field nodes and " + (batch.buffersLength() - buffer)
+                    + " buffers too many");
         }
     }
 

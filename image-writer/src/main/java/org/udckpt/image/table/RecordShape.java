@@ -57,7 +57,7 @@ final class RecordShape {
     Object make(Object[] values) {
         for (int i = 0; i < values.length; i++) {
             if (values[i] == null && components[i].getType().isPrimitive()) {
-                throw new IllegalArgumentException(kind() + " without '" + components[i].getName() + "'");
+                throw new IllegalArgumentException(kind() + ": '" + components[i].getName() + "' is missing");
             }
         }
         try {
@@ -71,7 +71,7 @@ final class RecordShape {
             String given = Arrays.deepToString(values);
             String why = e.getCause().getMessage();
             throw new IllegalArgumentException(
-                    kind() + " refuses " + (given.length() > LONGEST ? given.substring(0, LONGEST) + "..." : given)
+                    "invalid " + kind() + " " + (given.length() > LONGEST ? given.substring(0, LONGEST) + "..." : given)
                             + (why == null ? "" : ": " + why),
                     e.getCause());
         }

@@ -85,7 +85,7 @@ public final class RecordTable<T> {
     public List<T> decode(ByteBuffer bytes, Path file) throws ImageError {
         if (bytes.remaining() > MAX_BYTES) {
             throw new ImageError.Corrupt(file, -1,
-                    "a table of " + bytes.remaining() + " bytes, more than any that is written");
+                    "a table of " + bytes.remaining() + " bytes; the limit is " + MAX_BYTES);
         }
         ArrowDecoder<T> decoder = new ArrowDecoder<>(type, schema, file);
         ArrowFile.read(bytes, file, decoder);

@@ -27,7 +27,7 @@ final class SchemaCheck {
     /** Returns how many columns there are. */
     int check(Schema schema) throws ImageError {
         if (schema == null || schema.endianness() != Endianness.Little) {
-            throw wrong("no little-endian schema");
+            throw wrong("the schema is missing or not little-endian");
         }
         int count = schema.fieldsLength();
         boolean earlier = expected.union && count > 0 && count < expected.columns.size();

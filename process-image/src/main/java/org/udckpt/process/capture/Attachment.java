@@ -29,13 +29,14 @@ final class Attachment {
                     + " is opening its first verbs device");
             case Layout.ATTACH_GATED -> {
                 if (!connected) {
-                    throw new CaptureFailed(process + " was gated by an earlier checkpoint and lost its agent later");
+                    throw new CaptureFailed(
+                            process + " was held by an earlier checkpoint (gated), and has lost its agent since");
                 }
                 yield told;
             }
             case Layout.ATTACH_LOST -> throw process
                     .refuse("its library has lost the connection to the agent (its message is on standard error above);"
-                            + " a program that closes descriptors which it did not open does that");
+                            + " the program may have closed descriptors that it did not open");
             default -> throw process.refuse("its library is in a state unknown to this agent; start the job again "
                     + "with `udckpt run`");
         };

@@ -104,8 +104,7 @@ final class Zombies {
             int user = info.get(JAVA_INT, SI_UID);
             String dump = code == CLD_DUMPED ? CoreDump.refusal() : null;
             if (dump != null) {
-                throw refuse(one.parent, one.pid, "left a core file, and a restart on this machine could not restore "
-                        + "that status: " + dump);
+                throw refuse(one.parent, one.pid, "left a core file, and this machine could not restore that: " + dump);
             }
             keepUser(one, user);
             rows.set(i, new Zombie(one.namespacePid, one.parent.namespacePid, one.group, one.session, one.name,
@@ -118,8 +117,8 @@ final class Zombies {
             return;
         }
         if (User.id() != 0) {
-            throw refuse(one.parent, one.pid, "was user " + Integer.toUnsignedString(user)
-                    + "'s, which only a checkpoint by root can restore");
+            throw refuse(one.parent, one.pid, "belonged to user " + Integer.toUnsignedString(user)
+                    + ", which only a checkpoint by root can restore");
         }
         users.add(Attribute.of(AttributeKind.ENDED_CHILD, one.parent.namespacePid, 0, one.namespacePid,
                 Integer.toUnsignedLong(user)));

@@ -15,6 +15,11 @@ import org.udckpt.process.model.StopSignals;
 
 /** Attributes: of whom they are. Whether their values can be is for the kernel to say. */
 final class AttributeCheck {
+    /** The highest uid and gid; the number above it means "none" or "unchanged" (setresuid(2)). */
+    private static final long MOST_ID = 0xffff_fffeL;
+    /** Of a process that nobody has logged in for (proc_pid_loginuid(5)). */
+    private static final long UNSET = 0xffff_ffffL;
+
     private AttributeCheck() {}
 
     /** @param threads tid -> pid */
@@ -24,53 +29,54 @@ final class AttributeCheck {
                 .collect(Collectors.toSet());
         for (Attribute attribute : image.attributes()) {
             row.next();
-            row.there("the row", attribute);
+            row.notNull("the row", attribute);
             row.text("name", attribute.name());
-            row.is(pids.contains(attribute.pid()), "there is no process", attribute.pid());
-            row.is(attribute.tid() == 0 || threads.getOrDefault(attribute.tid(), -1) == attribute.pid(),
-                    "the process has no thread", attribute.tid());
-            row.there("values", attribute.values());
+            row.require(pids.contains(attribute.pid()), "pid %d is not a process of the image", attribute.pid());
+            row.require(attribute.tid() == 0 || threads.getOrDefault(attribute.tid(), -1) == attribute.pid(),
+                    "tid %d is not a thread of the process", attribute.tid());
+            row.notNull("values", attribute.values());
             AttributeKind kind = attribute.kind();
             if (kind != null) { // else a restart refuses it
                 row.length("values", attribute.values().length, 1, kind.mostValues(), 1);
             }
             if (kind == AttributeKind.ENDED_CHILD) {
                 long[] values = attribute.values();
-                row.is(values.length == 2 && image.zombies().stream()
+                row.length("values", values.length, 2, 2, 1);
+                row.require(image.zombies().stream()
                         .anyMatch(one -> one.pid() == values[0] && one.parentPid() == attribute.pid()),
-                        "no child that has ended is", values[0]);
-                row.is(values[1] >= 0 && values[1] < 0xffffffffL, "nobody's user", values[1]);
+                        "pid %d is not a zombie child of the process", values[0]);
+                row.between(0, MOST_ID, "uid", values[1]);
             }
             if (kind == AttributeKind.STOP_SIGNAL) {
-                row.is(StopSignals.isOne(attribute.values()[0]), "no signal that stops a process:",
+                row.require(StopSignals.isOne(attribute.values()[0]), "signal %d does not stop a process",
                         attribute.values()[0]);
             }
             if (kind == AttributeKind.LOGIN_USER) {
-                row.is(attribute.values()[0] >= 0 && attribute.values()[0] <= 0xffffffffL, "nobody's user",
-                        attribute.values()[0]);
+                row.between(0, UNSET, "login uid", attribute.values()[0]);
             }
             if (kind == AttributeKind.PARENT) {
-                long parent = attribute.values()[0];
-                row.is(parent > 1 && parent <= Integer.MAX_VALUE, "no process has the number", parent);
+                row.between(2, Integer.MAX_VALUE, "parent pid", attribute.values()[0]);
             }
             if (kind == AttributeKind.OBJECT_OWNER) {
                 long[] values = attribute.values();
-                row.is(values.length == 3 && image.descriptors().stream()
+                row.length("values", values.length, 3, 3, 1);
+                row.require(image.descriptors().stream()
                         .anyMatch(one -> one.pid() == attribute.pid() && one.object() == values[0]),
-                        "the process has no object", values[0]);
-                row.is(values[1] >= 0 && values[1] < 0xffffffffL, "nobody's user", values[1]);
-                row.is(values[2] >= 0 && values[2] < 0xffffffffL, "nobody's group", values[2]);
+                        "the process has no descriptor of object %d", values[0]);
+                row.between(0, MOST_ID, "uid", values[1]);
+                row.between(0, MOST_ID, "gid", values[2]);
             }
             if (kind == AttributeKind.PEER_CREDENTIALS) {
-                row.is(PeerCredentials.possible(attribute.values()),
-                        "no process can have had the number, user or groups of a socket's peer, in a row of process",
-                        attribute.pid());
-                row.is(sockets.contains(attribute.values()[0]), "the job has no unix socket", attribute.values()[0]);
+                row.require(PeerCredentials.possible(attribute.values()),
+                        "pid, uid or a group of the socket's peer is missing or out of range (%d values)",
+                        attribute.values().length);
+                row.require(sockets.contains(attribute.values()[0]), "object %d is not a unix socket",
+                        attribute.values()[0]);
             }
             if (attribute.start() != 0 || attribute.end() != 0) {
                 RegionCheck.range(row, attribute.start(), attribute.end());
-                row.is(kind == null || kind == AttributeKind.MEMORY_POLICY, "no attribute of memory has a start,",
-                        attribute.start());
+                row.require(kind == null || kind == AttributeKind.MEMORY_POLICY,
+                        "start 0x%x is set, but only a memory attribute has an address range", attribute.start());
             }
         }
     }

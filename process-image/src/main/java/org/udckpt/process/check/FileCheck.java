@@ -51,19 +51,19 @@ final class FileCheck {
             row.next();
             path(row, "path", file.path());
             boolean named = file instanceof JobFile.Named;
-            row.is(named || seen.put(file.path(), file) == null, "a second row with a path of length",
+            row.require(named || seen.put(file.path(), file) == null, "duplicate path (length %d)",
                     file.path().length());
             switch (file) {
                 case JobFile.RegularFile regular -> {
                     row.between(1, Long.MAX_VALUE, "id", regular.id());
-                    row.is(ids.add(regular.id())
+                    row.require(ids.add(regular.id())
                             && mapped.getOrDefault(regular.id(), regular.path()).equals(regular.path()),
-                            "something else has id", regular.id());
+                            "duplicate id %d: another object or file has it", regular.id());
                     row.between(0, Long.MAX_VALUE - RowCheck.PAGE, "size", regular.size());
                     row.between(0, MODES, "mode", regular.mode());
                     row.notNegative("uid", regular.uid());
                     row.notNegative("gid", regular.gid());
-                    row.there("cut", regular.cut());
+                    row.notNull("cut", regular.cut());
                 }
                 case JobFile.HardLink link -> path(row, "of", link.of());
                 case JobFile.SymbolicLink link -> {
@@ -88,8 +88,9 @@ final class FileCheck {
         RowCheck row = new RowCheck("files");
         for (JobFile file : image.files()) {
             row.next();
-            if (file instanceof JobFile.HardLink link && !(seen.get(link.of()) instanceof JobFile.RegularFile)) {
-                throw row.broken("the file that it links to is missing");
+            if (file instanceof JobFile.HardLink link) {
+                row.require(seen.get(link.of()) instanceof JobFile.RegularFile,
+                        "of is not the path of a regular file of this table (length %d)", link.of().length());
             }
         }
     }
@@ -104,7 +105,7 @@ final class FileCheck {
         try {
             PathPattern.of(text);
         } catch (IllegalArgumentException e) {
-            throw row.broken("no pattern: " + e.getMessage());
+            throw row.broken("path is not a valid pattern: " + e.getMessage());
         }
     }
 }

@@ -24,8 +24,8 @@ final class IdentityCheck {
         for (FileIdentity file : image.identities()) {
             row.next();
             FileCheck.path(row, "path", file.path());
-            row.is(seen.add(file.path()), "a second row with a path of length", file.path().length());
-            row.there("use", file.use());
+            row.require(seen.add(file.path()), "duplicate path (length %d)", file.path().length());
+            row.notNull("use", file.use());
             row.notNegative("size", file.size());
             row.between(0, MODES, "mode", file.mode());
             row.notNegative("changedNs", file.changedNs());
@@ -40,8 +40,12 @@ final class IdentityCheck {
             if (file.digest() != null) {
                 row.bytes("digest", file.digest(), Sha256.BYTES, Sha256.BYTES, 1);
             }
-            row.is((file.digest() == null) != file.undigested().isEmpty(), "a reason for having no digest, of length",
-                    file.undigested().length());
+            boolean reason = !file.undigested().isEmpty();
+            row.require(file.digest() == null || !reason,
+                    "digest is set, but undigested says why it is missing (length %d)", file.undigested().length());
+            if (file.digest() == null && !reason) {
+                throw row.broken("digest is null, but undigested does not say why");
+            }
         }
     }
 
@@ -51,13 +55,21 @@ final class IdentityCheck {
         boolean first = true;
         for (String word : value.isEmpty() ? new String[0] : value.split(" ", -1)) {
             boolean right = first && word.equals("everybody") || WRITER.matcher(word).matches();
-            row.is(right, column + " is not of its form; its length is", value.length());
+            if (!right) {
+                throw malformed(row, column, value);
+            }
             first = false;
         }
     }
 
     private static void form(RowCheck row, String column, String value, Pattern form) throws BrokenTable {
         row.text(column, value);
-        row.is(form.matcher(value).matches(), column + " is not of its form; its length is", value.length());
+        if (!form.matcher(value).matches()) {
+            throw malformed(row, column, value);
+        }
+    }
+
+    private static BrokenTable malformed(RowCheck row, String column, String value) {
+        return row.broken(column + " is malformed (length " + value.length() + ")");
     }
 }

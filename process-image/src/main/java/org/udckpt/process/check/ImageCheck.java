@@ -40,8 +40,8 @@ public final class ImageCheck {
         for (MemorySource source : memory) {
             row.next();
             // Ids of objects are positive, and so are pids: one set is enough for both.
-            row.is(seen.add(source.process() ? -source.id() : source.id()),
-                    "a second memory of the same " + (source.process() ? "process" : "object"), source.id());
+            row.require(seen.add(source.process() ? -source.id() : source.id()),
+                    source.process() ? "duplicate memory of process %d" : "duplicate memory of object %d", source.id());
             check.check(row, source);
         }
     }

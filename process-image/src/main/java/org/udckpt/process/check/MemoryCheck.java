@@ -41,15 +41,17 @@ final class MemoryCheck {
     }
 
     void check(RowCheck row, MemorySource source) throws BrokenTable {
-        row.is(source.process() ? mapped.containsKey(source.id()) : sizes.containsKey(source.id()),
-                source.process() ? "there is no process" : "there is no shared memory and no file", source.id());
+        row.require(source.process() ? mapped.containsKey(source.id()) : sizes.containsKey(source.id()),
+                source.process() ? "id %d is not a process of the image"
+                        : "id %d is neither shared memory nor a regular file of the image",
+                source.id());
         long[] extents = source.extents();
         for (int i = 0; i < extents.length; i += 2) {
             if (!(source.process() ? isMapped(source.id(), extents[i], extents[i + 1])
                     : extents[i] >= 0 && extents[i + 1] - RowCheck.PAGE < sizes.get(source.id()))) {
-                throw row.broken((source.process() ? "process " : "object ") + source.id() + " has no memory from 0x"
-                        + Long.toHexString(extents[i]) + " to 0x"
-                        + Long.toHexString(extents[i + 1]));
+                throw row.broken("extent 0x" + Long.toHexString(extents[i]) + " to 0x"
+                        + Long.toHexString(extents[i + 1]) + " is outside the memory of "
+                        + (source.process() ? "process " : "object ") + source.id());
             }
         }
     }

@@ -34,30 +34,30 @@ final class NameCheck {
             row.next();
             switch (name) {
                 case JobName.Fifo fifo -> {
-                    row.is(objects.get(fifo.object()) instanceof Pipe pipe && fifo.path() != null
-                            && fifo.path().equals(pipe.path()), "there is no FIFO", fifo.object());
-                    row.is(seen.add(fifo.object()), "a second name of object", fifo.object());
+                    row.require(objects.get(fifo.object()) instanceof Pipe pipe && fifo.path() != null
+                            && fifo.path().equals(pipe.path()), "object %d is not a FIFO with this path",
+                            fifo.object());
+                    row.require(seen.add(fifo.object()), "duplicate name of object %d", fifo.object());
                     attributes(row, fifo.path(), fifo.mode(), fifo.uid(), fifo.gid());
                 }
                 case JobName.SocketFile file -> {
-                    row.is(objects.get(file.object()) instanceof UnixSocket socket && socket.name().length > 0
-                            && socket.name()[0] != 0, "there is no socket with a file",
-                            file.object());
-                    row.is(seen.add(file.object()), "a second name of object", file.object());
-                    row.there("path", file.path());
+                    row.require(objects.get(file.object()) instanceof UnixSocket socket && socket.name().length > 0
+                            && socket.name()[0] != 0, "object %d is not a unix socket bound to a path", file.object());
+                    row.require(seen.add(file.object()), "duplicate name of object %d", file.object());
+                    row.notNull("path", file.path());
                     attributes(row, file.path().isEmpty() ? "/gone" : file.path(), file.mode(), file.uid(), file.gid());
                 }
                 case JobName.Slave slave -> {
-                    row.is(image.terminals().stream()
+                    row.require(image.terminals().stream()
                             .anyMatch(one -> one instanceof TerminalObject.Terminal terminal
                                     && terminal.id() == slave.object()
                                     && ("/dev/pts/" + terminal.number()).equals(slave.path())),
-                            "there is no terminal", slave.object());
-                    row.is(seen.add(slave.object()), "a second name of object", slave.object());
+                            "object %d is not a terminal with this path", slave.object());
+                    row.require(seen.add(slave.object()), "duplicate name of object %d", slave.object());
                     attributes(row, slave.path(), slave.mode(), slave.uid(), slave.gid());
                 }
                 case JobName.Directory directory -> {
-                    row.is(seen.add(directory.path()), "a second row of a directory with a path of length",
+                    row.require(seen.add(directory.path()), "duplicate directory (path length %d)",
                             directory.path() == null ? 0 : directory.path().length());
                     attributes(row, directory.path(), directory.mode(), directory.uid(), directory.gid());
                 }

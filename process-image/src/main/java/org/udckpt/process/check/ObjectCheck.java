@@ -96,7 +96,8 @@ final class ObjectCheck implements CheckedImage {
         }
         Object other = byId.put(id, object);
         if (other != null) {
-            throw row.broken("its id " + id + " is also the id of a " + other.getClass().getSimpleName());
+            throw row.broken("duplicate id " + id + ": another row, a " + other.getClass().getSimpleName()
+                    + ", has it");
         }
     }
 
@@ -105,18 +106,18 @@ final class ObjectCheck implements CheckedImage {
         Map<Integer, Set<Integer>> seen = new HashMap<>();
         for (Descriptor descriptor : image.descriptors()) {
             row.next();
-            row.is(pids.contains(descriptor.pid()), "there is no process", descriptor.pid());
+            row.require(pids.contains(descriptor.pid()), "pid %d is not a process of the image", descriptor.pid());
             row.between(0, MOST_DESCRIPTOR, "fd", descriptor.fd());
-            row.is(seen.computeIfAbsent(descriptor.pid(), _ -> new HashSet<>()).add(descriptor.fd()),
-                    "a second descriptor", descriptor.fd());
-            row.is(canBeOpen(descriptor.object()), "nothing that can be open is object", descriptor.object());
+            row.require(seen.computeIfAbsent(descriptor.pid(), _ -> new HashSet<>()).add(descriptor.fd()),
+                    "duplicate fd %d in process %d", descriptor.fd(), descriptor.pid());
+            row.require(canBeOpen(descriptor.object()), CheckedImage.CANNOT_BE_OPEN, descriptor.object());
         }
     }
 
     private void notice(RowCheck row, FileNotice notice) throws BrokenTable {
         switch (notice) {
             case FileNotice.Lease lease -> {
-                row.is(is(lease.object(), OpenFile.class), "no descriptor is of open file", lease.object());
+                row.require(is(lease.object(), OpenFile.class), "object %d is not an open file", lease.object());
                 receiver(row, lease.object(), lease.type(), lease.receiver(), lease.signal());
             }
             case FileNotice.LostEvents lost -> InotifyKind.check(lost, row, this);

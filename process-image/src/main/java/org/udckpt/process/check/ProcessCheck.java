@@ -46,7 +46,7 @@ final class ProcessCheck {
             process(row.next(), process);
         }
         if (pids.isEmpty()) {
-            throw row.next().broken("there is no process");
+            throw row.next().broken("the table has no process");
         }
         row = new RowCheck("vectors");
         if (image.vectors() != null) {
@@ -71,11 +71,12 @@ final class ProcessCheck {
         Set<Integer> with = new HashSet<>();
         for (Privileges privileges : image.privileges()) {
             row.next();
-            row.there("the row", privileges);
-            row.is(threads.getOrDefault(privileges.tid(), -1) == privileges.pid() && pids.contains(privileges.pid()),
-                    "the process has no thread", privileges.tid());
+            row.notNull("the row", privileges);
+            row.require(pids.contains(privileges.pid()), "pid %d is not a process of the image", privileges.pid());
+            row.require(threads.getOrDefault(privileges.tid(), -1) == privileges.pid(),
+                    "tid %d is not a thread of the process", privileges.tid());
             if (privileges instanceof Privileges.Credentials credentials) {
-                row.is(with.add(credentials.tid()), "second credentials of thread", credentials.tid());
+                row.require(with.add(credentials.tid()), "duplicate credentials of thread %d", credentials.tid());
                 ids(row, "users", credentials.users(), 4, 4);
                 ids(row, "groups", credentials.groups(), 4, 4);
                 ids(row, "supplementary", credentials.supplementary(), 0, Privileges.Credentials.MOST_GROUPS);
@@ -84,19 +85,21 @@ final class ProcessCheck {
     }
 
     private static void ids(RowCheck row, String column, int[] ids, int least, int most) throws BrokenTable {
-        row.there(column, ids);
+        row.notNull(column, ids);
         row.length(column, ids.length, least, most, 1);
         for (int id : ids) {
-            row.is(id != -1, "nobody's id in " + column + ":", id); // which means "as it is" to setresuid(2)
+            if (id == -1) { // which means "unchanged" to setresuid(2)
+                throw row.broken(column + " contains the invalid id -1");
+            }
         }
     }
 
     private void process(RowCheck row, ProcessState p) throws BrokenTable {
         row.between(1, MOST_PID, "pid", p.pid());
-        row.is(p.parentPid() == 0 || pids.contains(p.parentPid())
-                || p.parentPid() == ProcessState.ADOPTED && !pids.isEmpty(), "no process before it is its parent,",
-                p.parentPid());
-        row.is(pids.add(p.pid()), "a second process", p.pid());
+        row.require(p.parentPid() == 0 || pids.contains(p.parentPid())
+                || p.parentPid() == ProcessState.ADOPTED && !pids.isEmpty(),
+                "parentPid %d is not a process of an earlier row", p.parentPid());
+        row.require(pids.add(p.pid()), "duplicate pid %d", p.pid());
         row.between(0, MOST_PID, "processGroup", p.processGroup());
         row.between(0, MOST_PID, "session", p.session());
         row.between(0, MOST_RANKS, "rank", p.rank());
@@ -106,19 +109,19 @@ final class ProcessCheck {
         row.text("vdsoBuild", p.vdsoBuild());
         row.between(0, 0777, "umask", p.umask());
         row.bytes("auxv", p.auxv(), 0, RowCheck.PAGE, 16);
-        row.there("memoryMap", p.memoryMap());
+        row.notNull("memoryMap", p.memoryMap());
         row.length("memoryMap", p.memoryMap().length, 11, 11, 1);
         row.bytes("signalActions", p.signalActions(), 65 * 32, 65 * 32, 1);
         row.bytes("pendingSignals", p.pendingSignals(), 0, NO_BOUND, SIGINFO);
-        row.there("intervalTimers", p.intervalTimers());
+        row.notNull("intervalTimers", p.intervalTimers());
         row.length("intervalTimers", p.intervalTimers().length, 6, 6, 1);
-        row.there("limits", p.limits());
+        row.notNull("limits", p.limits());
         row.length("limits", p.limits().length, 32, 32, 1);
-        row.there("ownedDescriptors", p.ownedDescriptors());
+        row.notNull("ownedDescriptors", p.ownedDescriptors());
         for (int fd : p.ownedDescriptors()) {
             row.between(0, ObjectCheck.MOST_DESCRIPTOR, "ownedDescriptors", fd);
         }
-        row.there("ownedRanges", p.ownedRanges());
+        row.notNull("ownedRanges", p.ownedRanges());
         row.length("ownedRanges", p.ownedRanges().length, 0, NO_BOUND, 2);
         for (int i = 0; i < p.ownedRanges().length; i += 2) {
             RegionCheck.range(row, p.ownedRanges()[i], p.ownedRanges()[i + 1]);
@@ -130,32 +133,35 @@ final class ProcessCheck {
         Set<Integer> begun = new HashSet<>();
         for (ThreadState thread : image.threads()) {
             row.next();
-            row.is(pids.contains(thread.pid()), "there is no process", thread.pid());
+            row.require(pids.contains(thread.pid()), "pid %d is not a process of the image", thread.pid());
             row.between(1, MOST_PID, "tid", thread.tid());
             // A number is one thread's; that of a process is its main thread's, which comes first.
-            row.is(threads.put(thread.tid(), thread.pid()) == null, "a second thread", thread.tid());
-            row.is(begun.add(thread.pid()) == (thread.tid() == thread.pid()),
-                    "the main thread does not come first in process", thread.pid());
+            row.require(threads.put(thread.tid(), thread.pid()) == null, "duplicate tid %d", thread.tid());
+            row.require(begun.add(thread.pid()) == (thread.tid() == thread.pid()),
+                    "the first thread of process %d is not its main thread", thread.pid());
             row.bytes("registers", thread.registers(), 216, 216, 1);
             row.bytes("xstate", thread.xstate(), VectorLayout.HEADER_END, MOST_XSTATE, 1);
-            row.is(image.vectors() == null || image.vectors().bytes() == thread.xstate().length,
-                    "the table of vectors gives another length than xstate's", thread.xstate().length);
+            if (image.vectors() != null) {
+                row.require(image.vectors().bytes() == thread.xstate().length,
+                        "xstate has length %d, but table vectors says %d", thread.xstate().length,
+                        image.vectors().bytes());
+            }
             row.bytes("pendingSignals", thread.pendingSignals(), 0, NO_BOUND, SIGINFO);
             row.bytes("affinity", thread.affinity(), 0, RowCheck.PAGE, 1);
             row.text("name", thread.name());
         }
         if (begun.size() != pids.size()) {
-            throw row.next().broken("missing: of " + pids.size() + " processes " + begun.size() + " have threads");
+            throw row.next().broken("only " + begun.size() + " of " + pids.size() + " processes have a thread");
         }
     }
 
     private void timer(RowCheck row, PosixTimer timer) throws BrokenTable {
-        row.is(pids.contains(timer.pid()), "there is no process", timer.pid());
+        row.require(pids.contains(timer.pid()), "pid %d is not a process of the image", timer.pid());
         row.between(0, Integer.MAX_VALUE, "timer", timer.timer());
         row.between(0, SIGNALS, "signal", timer.signal());
         if (timer.notification() == SIGEV_THREAD_ID || PosixTimer.ofThread(timer.clock())) {
-            row.is(threads.getOrDefault(timer.notifyThread(), -1) == timer.pid(), "the process has no thread",
-                    timer.notifyThread());
+            row.require(threads.getOrDefault(timer.notifyThread(), -1) == timer.pid(),
+                    "notifyThread %d is not a thread of the process", timer.notifyThread());
         }
         row.notNegative("expiresNs", timer.expiresNs());
         row.notNegative("intervalNs", timer.intervalNs());
@@ -163,29 +169,31 @@ final class ProcessCheck {
 
     private void zombie(RowCheck row, Zombie zombie) throws BrokenTable {
         row.between(1, MOST_PID, "pid", zombie.pid());
-        row.is(threads.put(zombie.pid(), zombie.pid()) == null, "there is another process or thread of its pid",
-                zombie.pid());
-        row.is(pids.contains(zombie.parentPid()), "there is no process for its parentPid", zombie.parentPid());
+        row.require(threads.put(zombie.pid(), zombie.pid()) == null,
+                "duplicate pid %d: another process or thread has it", zombie.pid());
+        row.require(pids.contains(zombie.parentPid()), "parentPid %d is not a process of the image",
+                zombie.parentPid());
         row.between(0, MOST_PID, "processGroup", zombie.processGroup());
         row.between(0, MOST_PID, "session", zombie.session());
         row.text("name", zombie.name());
-        row.is(Zombie.possible(zombie.waitStatus()), "no process ends with waitStatus", zombie.waitStatus());
+        row.require(Zombie.possible(zombie.waitStatus()), "waitStatus 0x%x is not that of an ended process",
+                zombie.waitStatus());
     }
 
     private static void clocks(RowCheck row, Clocks clocks) throws BrokenTable {
-        row.there("the row", clocks);
+        row.notNull("the row", clocks);
         row.between(0, MOST_CLOCK_NS, "monotonicNs", clocks.monotonicNs());
         row.between(0, MOST_CLOCK_NS, "boottimeNs", clocks.boottimeNs());
     }
 
     private static void vectors(RowCheck row, VectorLayout vectors) throws BrokenTable {
         row.between(VectorLayout.HEADER_END, MOST_XSTATE, "bytes", vectors.bytes());
-        row.there("offsets", vectors.offsets());
-        row.there("sizes", vectors.sizes());
+        row.notNull("offsets", vectors.offsets());
+        row.notNull("sizes", vectors.sizes());
         row.length("offsets", vectors.offsets().length, 0, Long.SIZE, 1);
         row.length("sizes", vectors.sizes().length, vectors.offsets().length, vectors.offsets().length, 1);
-        row.is(vectors.offsets().length == Long.SIZE || vectors.components() >>> vectors.offsets().length == 0,
-                "offsets do not go as far as the components,", vectors.components());
+        row.require(vectors.offsets().length == Long.SIZE || vectors.components() >>> vectors.offsets().length == 0,
+                "components 0x%x needs more than the %d offsets", vectors.components(), vectors.offsets().length);
         for (int i = 0; i < vectors.offsets().length; i++) {
             row.between(0, vectors.bytes(), "offsets", vectors.offsets()[i]);
             row.between(0, vectors.bytes() - vectors.offsets()[i], "sizes", vectors.sizes()[i]);

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import org.udckpt.process.kinds.base.CheckedImage;
 import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.JobImage;
@@ -37,11 +38,12 @@ final class RegionCheck {
         Map<Integer, TreeMap<Long, Long>> seen = new HashMap<>();
         for (Region region : image.regions()) {
             row.next();
-            row.is(pids.contains(region.pid()), "there is no process", region.pid());
+            row.require(pids.contains(region.pid()), "pid %d is not a process of the image", region.pid());
             row.text("path", region.path());
             if (region.path().equals("[vsyscall]")) { // at the end of all addresses, a negative number here
-                row.is(region.start() == VSYSCALL, "no vsyscall page is at start", region.start());
-                row.is(region.end() == VSYSCALL + RowCheck.PAGE, "no vsyscall page is up to end", region.end());
+                row.require(region.start() == VSYSCALL, "start 0x%x is not the address of [vsyscall]", region.start());
+                row.require(region.end() == VSYSCALL + RowCheck.PAGE, "end 0x%x is not the end of [vsyscall]",
+                        region.end());
             } else {
                 range(row, region.start(), region.end());
             }
@@ -49,16 +51,19 @@ final class RegionCheck {
             row.text("vmFlags", region.vmFlags());
             row.length("permissions", region.permissions().length(), 4, 4, 1);
             row.length("vmFlags", region.vmFlags().length(), 0, MOST_FLAGS, 1);
-            if (!PERMISSIONS.matcher(region.permissions()).matches() || !FLAGS.matcher(region.vmFlags()).matches()) {
-                throw row.broken("permissions '" + region.permissions() + "', vmFlags '" + region.vmFlags() + "'");
-            }
-            row.is(region.fileOffset() % RowCheck.PAGE == 0, "not a whole page: fileOffset", region.fileOffset());
-            row.is(region.backing() == 0 || shared.contains(region.backing()), "there is no shared memory",
-                    region.backing());
+            row.require(PERMISSIONS.matcher(region.permissions()).matches(),
+                    "permissions are malformed (length %d), expected such as rw-p", region.permissions().length());
+            row.require(FLAGS.matcher(region.vmFlags()).matches(),
+                    "vmFlags are malformed (length %d), expected such as rd wr mr", region.vmFlags().length());
+            row.require(region.fileOffset() % RowCheck.PAGE == 0, "fileOffset 0x%x is not a multiple of the page size",
+                    region.fileOffset());
+            row.require(region.backing() == 0 || shared.contains(region.backing()),
+                    CheckedImage.NOT_SHARED_MEMORY, region.backing());
             TreeMap<Long, Long> others = seen.computeIfAbsent(region.pid(), _ -> new TreeMap<>());
             Map.Entry<Long, Long> before = others.lowerEntry(region.end());
             if (before != null && before.getValue() > region.start()) {
-                throw row.broken("it covers a part of the mapping at 0x" + Long.toHexString(before.getKey()));
+                throw row.broken("mapping at 0x" + Long.toHexString(region.start())
+                        + " overlaps the mapping at 0x" + Long.toHexString(before.getKey()));
             }
             others.put(region.start(), region.end());
         }
@@ -69,12 +74,12 @@ final class RegionCheck {
         RowCheck row = new RowCheck("guard-pages");
         for (GuardPages guard : image.guards()) {
             row.next();
-            row.is(pids.contains(guard.pid()), "there is no process", guard.pid());
+            row.require(pids.contains(guard.pid()), "pid %d is not a process of the image", guard.pid());
             range(row, guard.start(), guard.end());
             Map.Entry<Long, Long> around = regions.getOrDefault(guard.pid(), new TreeMap<>()).floorEntry(guard.start());
             if (around == null || around.getValue() < guard.end()) {
-                throw row.broken("0x" + Long.toHexString(guard.start()) + " to 0x" + Long.toHexString(guard.end())
-                        + " is in no mapping");
+                throw row.broken("guard pages 0x" + Long.toHexString(guard.start()) + " to 0x"
+                        + Long.toHexString(guard.end()) + " are not inside a mapping");
             }
         }
     }
@@ -82,7 +87,7 @@ final class RegionCheck {
     static void range(RowCheck row, long start, long end) throws BrokenTable {
         if (start < 0 || start >= end || end > END || (start | end) % RowCheck.PAGE != 0) {
             throw row.broken("0x" + Long.toHexString(start) + " to 0x" + Long.toHexString(end)
-                    + " is not a range of pages");
+                    + " is not a page-aligned address range");
         }
     }
 }

@@ -61,7 +61,7 @@ final class NamePattern {
             int from = name[i];
             int to = range ? name[i + 2] : from;
             if (to < from) {
-                throw new IllegalArgumentException("in its brackets a range ends before it begins");
+                throw new IllegalArgumentException("a range in its brackets ends before it begins");
             }
             any = any.or(c -> c >= from && c <= to);
             i += range ? 2 : 0;

@@ -36,8 +36,8 @@ abstract class Step {
                 return name;
             }
         }
-        throw new FilesChanged("there are " + MOST_KEPT + " files that restarts have kept of " + place.path()
-                + "; remove some");
+        throw new FilesChanged(place.path() + " has " + MOST_KEPT
+                + " copies that earlier restarts kept; remove some");
     }
 
     /** Makes the name, which is free. */

@@ -28,7 +28,7 @@ public final class TimedFileIo {
     public void at(String path) {
         at = path;
         if (over) {
-            throw new FilesRefused("the job goes on without it");
+            throw new FilesRefused("stopped: the time limit for the job's files has passed");
         }
     }
 

@@ -47,8 +47,8 @@ public final class VmFlags {
             Map.entry("ss", Fate.REFUSED),
             Map.entry("pk", Fate.REFUSED)); // no code of the kernel's: MappingFlags.KEYED
     private static final Map<String, String> REASONS = Map.of(
-            "io", "is a device's (VmFlags io)",
-            "pf", "is a device's or the kernel's (VmFlags pf)",
+            "io", "is device memory (VmFlags io)",
+            "pf", "is device or kernel memory (VmFlags pf)",
             "sf", "is persistent memory mapped with MAP_SYNC (VmFlags sf)",
             "pk", "has a memory protection key (pkey_mprotect(2))",
             "ss", "is a shadow stack (VmFlags ss; run it with GLIBC_TUNABLES=glibc.cpu.hwcaps=-SHSTK)");

@@ -75,12 +75,12 @@ final class Credentials {
         for (Attribute attribute : image.attributes()) {
             if (attribute.kind() == AttributeKind.ENDED_CHILD && !mayChange) {
                 throw owners.of(attribute.pid()).unsupported("its child " + attribute.values()[0]
-                        + ", which had ended, was user " + attribute.values()[1]
-                        + "'s, which only root can restore; restart as root");
+                        + ", which had ended, belonged to user " + attribute.values()[1]
+                        + ", which only root can restore; restart as root");
             }
             if (attribute.kind() == AttributeKind.OBJECT_OWNER && !mayChange) {
-                throw owners.of(attribute.pid()).unsupported("a socket or pipe of it is user " + attribute.values()[1]
-                        + "'s, which only root can restore; restart as root");
+                throw owners.of(attribute.pid()).unsupported("one of its sockets or pipes belongs to user "
+                        + attribute.values()[1] + ", which only root can restore; restart as root");
             }
         }
     }
@@ -129,7 +129,7 @@ final class Credentials {
                 && bits(now, "CapInh:") == wanted.inheritable()
                 && bits(now, "CapBnd:") == wanted.bounding() && bits(now, "CapAmb:") == wanted.ambient();
         if (!same) {
-            throw tracee.failed("thread " + wanted.tid() + " did not get its user, groups and capabilities, but "
+            throw tracee.failed("thread " + wanted.tid() + " did not get its user, groups and capabilities; it has "
                     + Proc.field(now, "Uid:") + "; " + Proc.field(now, "CapPrm:"));
         }
     }

@@ -136,8 +136,8 @@ final class Descriptors {
                 .stream()
                 .filter(d -> d.object() == object)
                 .findFirst()
-                .orElseThrow(() -> inconsistent("the image is inconsistent: no process has object " + object
-                        + " open that has to"));
+                .orElseThrow(() -> inconsistent("the image is inconsistent: no process has a descriptor of object "
+                        + object));
     }
 
     private static RestoreException inconsistent(String what) {
@@ -153,7 +153,7 @@ final class Descriptors {
         Tracee tracee = tracees.get(pid);
         if (tracee == null) {
             throw new RestoreException(
-                    RestoreException.Reason.FAILED, "the image names process " + pid + ", but does not hold it");
+                    RestoreException.Reason.FAILED, "the image is inconsistent: it has no process " + pid);
         }
         return tracee;
     }

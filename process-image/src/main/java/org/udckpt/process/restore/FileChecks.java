@@ -146,8 +146,8 @@ final class FileChecks {
         }
         if (image.objects().stream().anyMatch(MappedFile.class::isInstance)) {
             warn.accept(
-                    "the checkpoint was taken by an earlier version: its programs and libraries are known by size and "
-                            + "time only");
+                    "the checkpoint was taken by an earlier version: its programs and libraries are identified by "
+                            + "size and time only");
         }
         Set<String> mapped = new HashSet<>();
         image.processes().stream().map(ProcessState::executable).forEach(mapped::add);
@@ -165,7 +165,7 @@ final class FileChecks {
     private void check(MappedFile file) {
         Files.Stat now = stat(() -> names.look(file.path()), file.path(), "maps");
         if (now.size() != file.size() || now.modified() != file.modifiedNs()) {
-            throw changed(("%s, which the job maps, differs from the file at the checkpoint (%d bytes, then %d); "
+            throw changed(("%s, which the job maps, differs from the file at the checkpoint (%d bytes now, %d then); "
                     + "install that version, with its time stamp").formatted(
                             file.path(), now.size(), file.size()));
         }

@@ -9,6 +9,7 @@ import org.udckpt.process.model.FileIdentity;
 /** What tells a file of now from the one of a checkpoint, for messages: what it is now, then what it was. */
 final class FileFacts {
     private static final int DIGITS = 16;
+    private static final String THEN = " at the checkpoint";
 
     private FileFacts() {}
 
@@ -16,16 +17,17 @@ final class FileFacts {
     static String compare(FileIdentity then, FoundFile file, ContentDigest now) {
         StringBuilder text = new StringBuilder();
         if (now != null && !(now.buildId() + then.buildId()).isEmpty()) {
-            text.append("build id ").append(or(now.buildId())).append(", then ").append(or(then.buildId()))
-                    .append("; ");
+            text.append("build id ").append(or(now.buildId())).append(" now, ").append(or(then.buildId()))
+                    .append(THEN).append("; ");
         }
         if (now != null && then.digest() != null) {
-            text.append("SHA-256 ").append(hex(now.sha256())).append(", then ").append(hex(then.digest())).append("; ");
+            text.append("SHA-256 ").append(hex(now.sha256())).append(" now, ").append(hex(then.digest())).append(THEN)
+                    .append("; ");
         } else if (!then.buildId().isEmpty()) {
-            text.append("build id ").append(then.buildId()).append(" then; ");
+            text.append("build id ").append(then.buildId()).append(THEN).append("; ");
         }
-        return text.append("%d bytes of %s, then %d of %s".formatted(file.stat().size(), time(file.stat().modified()),
-                then.size(), time(then.modifiedNs()))).toString();
+        return text.append("%d bytes of %s now, %d bytes of %s".formatted(file.stat().size(),
+                time(file.stat().modified()), then.size(), time(then.modifiedNs()))).append(THEN).toString();
     }
 
     private static String or(String buildId) {

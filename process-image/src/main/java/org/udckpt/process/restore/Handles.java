@@ -109,7 +109,7 @@ final class Handles implements MadeObjects {
     public long in(Maker tracee, long id) {
         Map<Maker, Long> holders = held.get(id);
         if (holders == null) {
-            throw tracee.failed("object " + id + " of the image is used before it was made");
+            throw tracee.failed("object " + id + " of the image is used before it is created");
         }
         Long here = holders.get(tracee);
         if (here != null) {

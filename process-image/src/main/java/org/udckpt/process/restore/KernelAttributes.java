@@ -100,7 +100,7 @@ final class KernelAttributes {
                 }
                 if (result < 0) {
                     tell("its login user (/proc/PID/loginuid) could not be set to " + user
-                            + ", it is the user of the restart", result);
+                            + "; it is the user of the restart now", result);
                 }
             }
         }

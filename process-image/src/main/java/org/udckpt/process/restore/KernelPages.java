@@ -137,9 +137,8 @@ final class KernelPages {
                 }
             }
         }
-        throw tracee.unsupported("this kernel's vDSO differs from the one of the checkpoint (build "
-                + BuildId.of(running) + ", then " + process.vdsoBuild()
-                + "), and the image has no copy of that one, as images of older versions have none; restart under the "
-                + "kernel version that the job was checkpointed on");
+        throw tracee.unsupported("this kernel's vDSO differs from the checkpoint's (build " + BuildId.of(running)
+                + " now, " + process.vdsoBuild() + " at the checkpoint), and the image, written by an older udckpt, "
+                + "has no copy of it; restart under the kernel version that the job was checkpointed on");
     }
 }

@@ -249,8 +249,8 @@ final class NamedFiles {
         if (known && (now.inode() != file.inode() || !sameDevice(now.device(), file.device()))) {
             throw new RestoreException(RestoreException.Reason.FILE_CHANGED, "file " + file.path()
                     + ", which the job has open, differs from the file at the checkpoint (inode " + now.inode()
-                    + ", then " + file.inode() + "), which root does not open for a job with other users; if it is "
-                    + "right, give its place: --map-path OLD=NEW");
+                    + " now, " + file.inode() + " at the checkpoint), and root does not open it for a job with other "
+                    + "users; if it is the right file, give its place: --map-path OLD=NEW");
         }
     }
 

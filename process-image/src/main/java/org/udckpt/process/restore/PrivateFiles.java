@@ -79,7 +79,7 @@ public final class PrivateFiles {
             }
         }
         if (written(image).contains("/")) {
-            throw maker.unsupported("it works in the directory /, or writes to files there, which cannot be "
+            throw maker.unsupported("its working directory is /, or it writes to files there, and / cannot be "
                     + "protected from changes: run it in its own directory");
         }
     }

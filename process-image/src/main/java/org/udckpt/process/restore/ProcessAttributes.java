@@ -79,7 +79,7 @@ final class ProcessAttributes {
             long result = tracee.tryCall(Syscall.ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, XTILEDATA);
             if (result < 0) {
                 throw tracee.unsupported("it uses AMX, which this processor or kernel does not permit ("
-                        + LinuxError.name((int) -result) + "); restart on a machine like the first one");
+                        + LinuxError.name((int) -result) + "); restart on a machine like that of the checkpoint");
             }
         }
     }

@@ -135,8 +135,8 @@ final class ProcessTree {
     }
 
     private void warnOfMaker(int pid, String why) {
-        target.warn("process " + pid + ", which has left the job, made unix sockets of the job; its pid " + why
-                + ", so SO_PEERCRED names another process as their maker");
+        target.warn("process " + pid + ", which has left the job, created unix sockets of the job; its pid " + why
+                + ", so SO_PEERCRED names another process as their creator");
     }
 
     /** By number, until {@link #endMakers}: also processes that have ended, and that sockets tell of. */
@@ -180,7 +180,7 @@ final class ProcessTree {
         }
         if (shepherd != parent) {
             target.warn("the parent of the job's first process had pid " + parent
-                    + ", which it cannot have here: getppid(2) tells " + shepherd + " now");
+                    + ", which it cannot have here: getppid(2) returns " + shepherd + " now");
         }
     }
 

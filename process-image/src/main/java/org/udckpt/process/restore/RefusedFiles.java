@@ -44,8 +44,8 @@ final class RefusedFiles {
         if (refusals.size() > NAMED) {
             lines.add("and " + (refusals.size() - NAMED) + " more");
         }
-        lines.add("For each: " + wayOut + ". Where this is another system than at the checkpoint: copy that one's"
-                + " directories here, and say so for each of them (--map-path /usr=/srv/old/usr)");
+        lines.add("For each: " + wayOut + ". If this is a different system than at the checkpoint: copy that system's"
+                + " directories here, and give the new place of each (--map-path /usr=/srv/old/usr)");
         return String.join("\n", lines);
     }
 }

@@ -284,7 +284,7 @@ public final class Restorer {
     private MemorySource contents(Tracee tracee) {
         MemorySource source = privateContents.get((long) tracee.pid());
         if (source == null) {
-            throw tracee.failed("the image has no memory of it");
+            throw tracee.failed("the image does not contain its memory");
         }
         return source;
     }

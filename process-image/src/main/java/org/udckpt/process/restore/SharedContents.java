@@ -39,7 +39,7 @@ record SharedContents(Map<Long, MemorySource> sources, Pages pages, PrivateFiles
         try {
             PrivateFiles.made(changes, memory);
         } catch (IOException e) {
-            throw maker.failed("that " + memory.path() + " has to be removed again could not be noted: "
+            throw maker.failed("could not record that " + memory.path() + " has to be removed later: "
                     + e.getMessage());
         }
     }

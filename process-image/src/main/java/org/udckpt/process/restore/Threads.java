@@ -183,7 +183,7 @@ final class Threads {
             throw tracee.unsupported("this processor cannot take thread " + thread.state.tid() + "'s vector state of "
                     + thread.state.xstate().length
                     + " bytes (" + LinuxError.name(failure.errno())
-                    + "); restart on a processor with the features of the first one");
+                    + "); restart on a processor with the features of the checkpoint's");
         }
     }
 

@@ -184,7 +184,7 @@ final class Tracee implements Maker, AutoCloseable {
             status = kill(wanted);
         }
         if (status.raw() != waitStatus) {
-            throw failed("a child that had ended with status 0x%x could not be made again: %s (0x%x)"
+            throw failed("a child that had ended with status 0x%x could not be restored: %s (0x%x)"
                     .formatted(waitStatus, status, status.raw()));
         }
     }

@@ -85,7 +85,8 @@ final class VdsoStandIn {
         functions.forEach((at, name) -> {
             if (!entries.contains(at) && !name.endsWith(SGX)) {
                 throw tracee.unsupported(
-                        "the vDSO of the checkpoint's kernel has a function " + name + ", which this kernel's has not; "
+                        "the vDSO of the checkpoint's kernel has a function " + name
+                                + ", which this kernel's vDSO lacks; "
                                 + "restart under a kernel version like the one that the job was checkpointed on");
             }
         });

@@ -51,8 +51,8 @@ final class VectorConversion {
         if (from == null && thread.xstate().length != to.bytes()) {
             throw tracee.unsupported(who + " has vector state of " + thread.xstate().length + " bytes, here it has "
                     + to.bytes()
-                    + ", and the image, of an older version, does not say how it is laid out; restart on a processor "
-                    + "and kernel like the first ones");
+                    + ", and the image, of an older version, does not describe its layout; restart on a processor "
+                    + "and kernel like those of the checkpoint");
         }
         if (!needed()) {
             return thread;
@@ -73,7 +73,7 @@ final class VectorConversion {
                 throw tracee.unsupported("on the processor of the checkpoint, which had neither " + name(component)
                         + " nor XSAVEC, the C library made room for " + from.bytes()
                         + " bytes of registers, but this one saves " + end + "; restart on a processor without "
-                        + name(component) + ", or like the first one");
+                        + name(component) + ", or like that of the checkpoint");
             }
         }
     }
@@ -156,10 +156,10 @@ final class VectorConversion {
         int source = from.offsets()[component];
         if (!from.has(component) || size != to.sizes()[component] || source + size > old.length
                 || to.offsets()[component] + size > area.length) {
-            throw tracee.unsupported(who + "'s vector state has " + name(component) + " in " + size + " bytes at "
-                    + source + " of " + old.length + ", here " + to.sizes()[component]
-                    + " bytes at " + to.offsets()[component] + " of " + area.length
-                    + "; restart on a processor like the first one");
+            throw tracee.unsupported(who + "'s vector state has " + name(component) + " in " + size
+                    + " bytes at offset " + source + " of " + old.length + ", this processor's in "
+                    + to.sizes()[component] + " bytes at offset " + to.offsets()[component] + " of " + area.length
+                    + "; restart on a processor like that of the checkpoint");
         }
         System.arraycopy(old, source, area, to.offsets()[component], size);
     }
@@ -192,6 +192,6 @@ final class VectorConversion {
     }
 
     private static String name(int component) {
-        return component < NAMES.length ? NAMES[component] : "a state of which nothing is known";
+        return component < NAMES.length ? NAMES[component] : "an unknown state";
     }
 }

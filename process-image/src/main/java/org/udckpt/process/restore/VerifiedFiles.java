@@ -30,7 +30,7 @@ import org.udckpt.process.model.JobImage;
 final class VerifiedFiles implements AutoCloseable {
     static final VerifiedFiles NONE = new VerifiedFiles(Set.of(), "", _ -> {});
     private static final String WAY_OUT =
-            "install that version again, say where it is (--map-path OLD=NEW), or take a checkpoint with this one";
+            "install that version again, give its new place (--map-path OLD=NEW), or take a checkpoint with this one";
 
     private final Set<String> saved;
     private final String boot;
@@ -161,7 +161,7 @@ final class VerifiedFiles implements AutoCloseable {
             requireDigest(then, file);
         } else if (changed) {
             warn.accept(name(then) + ", was changed since the checkpoint (" + FileFacts.compare(then, file, null)
-                    + "): the job reads on in what it is now");
+                    + "): the job goes on reading the changed file");
         }
     }
 
@@ -169,8 +169,8 @@ final class VerifiedFiles implements AutoCloseable {
         Writers strangers = file.writers().beside(then.writers());
         if (!strangers.nobody()) {
             throw new RestoreException(RestoreException.Reason.FORBIDDEN, name(then)
-                    + ", can be exchanged or changed by others, who could not do so at the checkpoint: " + strangers
-                    + "; take that away (chown, chmod go-w), or copy the file to a directory of your own and say so: "
+                    + ", can be replaced or changed by others, who could not do so at the checkpoint: " + strangers
+                    + "; revoke that (chown, chmod go-w), or copy the file to a directory of your own and restart with "
                     + "--map-path OLD=NEW");
         }
     }
@@ -180,13 +180,13 @@ final class VerifiedFiles implements AutoCloseable {
             requireDigest(then, file);
         } else if (!saved.contains(then.path()) && !isUntouched(then, file)) {
             if (file.stat().size() != then.size() || file.stat().modified() != then.modifiedNs()) {
-                throw changed("%s, is another one than at the checkpoint: %s; %s".formatted(name(then),
+                throw changed("%s, differs from the file at the checkpoint: %s; %s".formatted(name(then),
                         FileFacts.compare(then, file, null), WAY_OUT));
             }
             if (!file.writers().nobody()) {
                 throw unproven(then, file);
             }
-            warn.accept(name(then) + ", is known by its size and time only, since " + then.undigested());
+            warn.accept(name(then) + ", is identified by its size and time only: " + then.undigested());
         }
     }
 
@@ -206,17 +206,16 @@ final class VerifiedFiles implements AutoCloseable {
             }
         }
         if (now == null || !Arrays.equals(now.sha256(), then.digest())) {
-            throw changed("%s, is another one than at the checkpoint: %s; %s".formatted(name(then),
+            throw changed("%s, differs from the file at the checkpoint: %s; %s".formatted(name(then),
                     FileFacts.compare(then, file, now), WAY_OUT));
         }
     }
 
     private static RestoreException unproven(FileIdentity then, FoundFile file) {
         return new RestoreException(RestoreException.Reason.FORBIDDEN,
-                name(then) + ", can be exchanged or changed by others: " + file.writers()
-                        + "; and the image has no digest by which its content could be known again ("
-                        + then.undigested()
-                        + "); copy that version to a directory of your own and say so: --map-path OLD=NEW");
+                name(then) + ", can be replaced or changed by others: " + file.writers()
+                        + "; and the image has no digest to verify its contents by (" + then.undigested()
+                        + "); copy that version to a directory of your own and restart with --map-path OLD=NEW");
     }
 
     /**

@@ -20,13 +20,13 @@ public final class CoreDump {
     public static String refusal() {
         String pattern = Proc.text("/proc/sys/kernel/core_pattern").strip();
         if (pattern.isEmpty() || pattern.startsWith("|") || pattern.startsWith("@") || pattern.contains("/")) {
-            return "the kernel tells of a core dump only when it has written one, and here it goes to '" + pattern
-                    + "' (/proc/sys/kernel/core_pattern) instead of a file in the working directory, such as 'core'";
+            return "the status of a core dump can be restored only by writing a core file to the working directory, "
+                    + "but /proc/sys/kernel/core_pattern is '" + pattern + "', not a plain file name such as 'core'";
         }
         long hard = Limits.of((int) ProcessHandle.current().pid())[2 * RLIMIT_CORE + 1];
         if (User.id() != 0 && hard != Limits.INFINITY && hard < ENOUGH) {
-            return "the kernel tells of a core dump only when it has written one, and the hard limit for those is "
-                    + hard + " bytes (ulimit -Hc)";
+            return "the status of a core dump can be restored only by writing a core file, but the hard limit of its "
+                    + "size is " + hard + " bytes (ulimit -Hc)";
         }
         return null;
     }

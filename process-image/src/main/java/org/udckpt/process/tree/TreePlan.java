@@ -46,7 +46,7 @@ public final class TreePlan {
     private TreePlan(List<TreeMember> all) throws TreeRefused {
         for (TreeMember member : all) {
             if (members.put(member.pid(), member) != null) {
-                throw new TreeRefused(member.pid(), "there are two processes of its number");
+                throw new TreeRefused(member.pid(), "two processes have its pid");
             }
             children.computeIfAbsent(member.parent(), _ -> new ArrayList<>()).add(member);
         }
@@ -220,7 +220,7 @@ public final class TreePlan {
                 return;
             }
         }
-        throw new TreeRefused(stuck.member.pid(), "session %d cannot be given to a child of process %d again"
+        throw new TreeRefused(stuck.member.pid(), "session %d cannot be created again in a child of process %d"
                 .formatted(stuck.session, stuck.member.parent()));
     }
 

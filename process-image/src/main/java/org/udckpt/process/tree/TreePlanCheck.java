@@ -69,7 +69,7 @@ final class TreePlanCheck {
                 Place place = place(made.pid());
                 if (sizes.getOrDefault(made.pid(), 0) > 0) {
                     throw new TreeRefused(made.pid(),
-                            "it leads a session, and others are in a process group of its number");
+                            "it leads a session, but a process group with its pid exists already");
                 }
                 place.session = made.pid();
                 enter(place, made.pid());
@@ -84,7 +84,7 @@ final class TreePlanCheck {
         boolean there = sizes.getOrDefault(group, 0) > 0;
         if (place.session == pid || (there ? sessionOf.get(group) != place.session : group != pid)) {
             throw new TreeRefused(pid,
-                    "process group %d is not one that it could join in session %d".formatted(group, place.session));
+                    "it cannot join process group %d from session %d".formatted(group, place.session));
         }
         enter(place, group);
     }
@@ -98,7 +98,7 @@ final class TreePlanCheck {
 
     private void add(int pid, Place place) throws TreeRefused {
         if (places.put(pid, place) != null) {
-            throw new TreeRefused(pid, "its number is another one's");
+            throw new TreeRefused(pid, "another process has its pid");
         }
         sizes.merge(place.group, 1, Integer::sum);
         sessionOf.put(place.group, place.session);
@@ -119,7 +119,7 @@ final class TreePlanCheck {
     private Place place(int pid) throws TreeRefused {
         Place place = places.get(pid);
         if (place == null) {
-            throw new TreeRefused(pid, "it is not there when it is needed");
+            throw new TreeRefused(pid, "the order of creation needs it while it does not exist");
         }
         return place;
     }

@@ -60,7 +60,7 @@ class RefusalTest {
             "netlink-generic, netlink socket of family 16",
             "datagram-client, the other end of this unix socket is outside of the job",
             "datagram-server, a datagram socket outside of the job is connected to this unix socket",
-            "urgent-owner, when it has something urgent"})
+            "urgent-owner, on urgent data (fcntl(2) F_SETOWN)"})
     void oddities(String kind, String words) throws Exception {
         refusedTwice(kind, words);
     }

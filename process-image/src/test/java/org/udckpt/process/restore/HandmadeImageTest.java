@@ -133,8 +133,8 @@ class HandmadeImageTest {
             Map<Integer, Integer> pids =
                     Restorer.restore(image, List.of(new Program(PARENT), new Program(CHILD)), shepherd);
             assertTrue(shepherd.exit().startsWith("exited " + pids.get(PARENT) + " "));
-            assertEquals(List.of("process " + NO_NUMBER + ", which has left the job, made unix sockets of the job; its "
-                    + "pid is above kernel.pid_max here, so SO_PEERCRED names another process as their maker"),
+            assertEquals(List.of("process " + NO_NUMBER + ", which has left the job, created unix sockets of the job; "
+                    + "its pid is above kernel.pid_max here, so SO_PEERCRED names another process as their creator"),
                     shepherd.warnings());
         }
     }

@@ -141,8 +141,8 @@ class VerifiedFilesTest {
     void otherContentsOfTheSameSizeAndTimeAreRefused() throws IOException {
         JobImage image = image(MAPPED);
         forge("the code of now!");
-        contains(refused(Reason.FILE_CHANGED, image), "which the job maps", "SHA-256 ", ", then ", "16 bytes of ",
-                "--map-path");
+        contains(refused(Reason.FILE_CHANGED, image), "which the job maps", "SHA-256 ", " now, ",
+                " at the checkpoint; ", "16 bytes of ", "--map-path");
     }
 
     @Test
@@ -154,7 +154,7 @@ class VerifiedFilesTest {
         String now = row(image(MAPPED)).buildId();
         assertTrue(then.length() >= 16 && now.length() >= 16 && !then.equals(now), then + " " + now);
         if (Files.size(Path.of("/bin/true")) == Files.size(Path.of("/bin/false"))) {
-            contains(refused(Reason.FILE_CHANGED, image), "build id " + now + ", then " + then);
+            contains(refused(Reason.FILE_CHANGED, image), "build id " + now + " now, " + then + " at the checkpoint");
         } else {
             contains(refused(Reason.FILE_CHANGED, image), "build id " + then);
         }
@@ -380,7 +380,7 @@ class VerifiedFilesTest {
         String gone = directory.resolve("gone.so").toString();
         mode(directory, "rwxrwxrwx");
         contains(refused(Reason.FORBIDDEN, image.identified(List.of(row(image).at(gone), row(image)))), gone,
-                "can be exchanged");
+                "can be replaced");
     }
 
     @Test

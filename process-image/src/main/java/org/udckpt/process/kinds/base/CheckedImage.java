@@ -11,6 +11,11 @@ public interface CheckedImage {
     /** The highest number of a signal (signal(7)). */
     int SIGNALS = 64;
 
+    /** Message about a row that refers to an object for which not {@link #canBeOpen}. */
+    String CANNOT_BE_OPEN = "object %d does not exist, or is not a kind that a descriptor can refer to";
+    /** Message about a row whose column {@code backing} is not the id of shared memory. */
+    String NOT_SHARED_MEMORY = "backing %d is not the id of shared memory";
+
     /** All tables. */
     JobImage image();
 
@@ -33,7 +38,7 @@ public interface CheckedImage {
 
     /** Whom an open file sends which signal to (fcntl(2), F_SETOWN_EX and F_SETSIG). */
     default void receiver(RowCheck row, long object, int type, int receiver, int signal) throws BrokenTable {
-        row.is(isOpen(object), "no descriptor is of object", object);
+        row.require(isOpen(object), "object %d has no descriptor", object);
         row.between(0, 2, "type", type);
         row.notNegative("receiver", receiver);
         row.between(0, SIGNALS, "signal", signal);

@@ -181,7 +181,7 @@ public final class ObjectTable {
             case 0 -> 0;
             case 1 -> -1;
             case 2 -> 1;
-            default -> throw a.failed("kcmp does not order it and descriptor %d of process %d"
+            default -> throw a.failed("kcmp(2) cannot order it relative to descriptor %d of process %d"
                     .formatted(b.fd(), b.process().pid()));
         };
     }

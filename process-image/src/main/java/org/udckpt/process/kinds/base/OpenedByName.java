@@ -184,13 +184,13 @@ public final class OpenedByName {
         }
         String name = elsewhere.computeIfAbsent(number, _ -> isNode(usual, number) ? usual : "");
         if (name.isEmpty()) {
-            throw open.refuse("the node of device " + open.link() + " does not exist any more, nor is it " + usual
-                    + ", so a restart could not open it again; close it first");
+            throw open.refuse("device node " + open.link() + " no longer exists, and " + usual
+                    + " is not the same device, so a restart could not open it again; close it first");
         }
         Files.Stat stand = Files.stat(name);
         if (stand.mode() != open.stat().mode() || stand.uid() != open.stat().uid()
                 || stand.gid() != open.stat().gid()) {
-            throw open.refuse("the node of device " + open.link() + " does not exist any more, and " + name
+            throw open.refuse("device node " + open.link() + " no longer exists, and " + name
                     + ", the same device, has another owner or other permissions, which the process"
                     + " would see after a restart; close it first");
         }

@@ -113,7 +113,7 @@ public interface RestoreScope {
                 .filter(one -> one.pid() == pid && one.object() == object)
                 .findFirst()
                 .orElseThrow(() -> inconsistent("the image is inconsistent: process " + pid
-                        + " does not have object " + object + " open that has to"));
+                        + " has no descriptor of object " + object));
     }
 
     /** A descriptor of the object in any process. @throws RuntimeException the image is inconsistent */
@@ -123,8 +123,8 @@ public interface RestoreScope {
                 .stream()
                 .filter(one -> one.object() == object)
                 .findFirst()
-                .orElseThrow(() -> inconsistent("the image is inconsistent: no process has object " + object
-                        + " open that has to"));
+                .orElseThrow(() -> inconsistent(
+                        "the image is inconsistent: no process has a descriptor of object " + object));
     }
 
     /** All objects of a kind, in the image's order. */

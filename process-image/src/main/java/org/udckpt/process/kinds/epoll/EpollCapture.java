@@ -91,8 +91,9 @@ final class EpollCapture implements KindCapture {
         }
         target = target == null ? otherNumber(slot) : target;
         if (target == null) {
-            throw watch.epoll.refuse("this epoll watches number " + slot.fd
-                    + ", which was closed while its file stays open outside of the job; remove it from the epoll first");
+            throw watch.epoll.refuse("this epoll watches descriptor " + slot.fd
+                    + ", which was closed while its file stays open outside of the job; "
+                    + "remove it from the epoll first");
         }
         table.add(new EpollEntry(table.newId(), watch.id, target.open.process().namespacePid(), slot.fd, events, data,
                 target.object));

@@ -19,9 +19,9 @@ public final class EpollEntryKind implements ObjectKind<EpollEntry> {
 
     @Override
     public void check(EpollEntry entry, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.is(image.is(entry.epoll(), Epoll.class), "there is no epoll", entry.epoll());
+        row.require(image.is(entry.epoll(), Epoll.class), "epoll %d is not the id of an epoll instance", entry.epoll());
         row.between(0, CheckedImage.MOST_DESCRIPTOR, "fd", entry.fd());
-        row.is(entry.object() == 0 || image.canBeOpen(entry.object()), "nothing that can be open is object",
+        row.require(entry.object() == 0 || image.canBeOpen(entry.object()), CheckedImage.CANNOT_BE_OPEN,
                 entry.object());
     }
 }

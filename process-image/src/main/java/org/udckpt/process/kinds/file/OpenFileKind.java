@@ -42,8 +42,8 @@ public final class OpenFileKind implements DescriptorKind<OpenFile> {
         row.absolute("path", file.path());
         row.notNegative("size", file.size());
         row.notNegative("position", file.position());
-        row.is(file.backing() == 0 || image.is(file.backing(), SharedMemory.class), "there is no shared memory",
-                file.backing());
+        row.require(file.backing() == 0 || image.is(file.backing(), SharedMemory.class),
+                CheckedImage.NOT_SHARED_MEMORY, file.backing());
     }
 
     @Override

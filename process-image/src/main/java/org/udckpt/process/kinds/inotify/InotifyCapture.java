@@ -60,8 +60,8 @@ final class InotifyCapture implements KindCapture {
     private static InotifyWatch watch(OpenDescriptor open, long id, String[] words, QuietFiles quiet) {
         int number = Integer.parseInt(words[2], 16);
         if (number > InotifyWatch.NUMBER_MOST) {
-            throw open.refuse("this inotify descriptor has a watch with the number " + number + "; up to "
-                    + InotifyWatch.NUMBER_MOST + " can be made again");
+            throw open.refuse("this inotify descriptor has watch " + number + "; the highest that can be restored is "
+                    + InotifyWatch.NUMBER_MOST);
         }
         if (words.length < 17) {
             throw open.refuse("watch " + number

@@ -33,15 +33,16 @@ public final class InotifyKind implements DescriptorKind<InotifyFd> {
 
     /** A row of the table of watches. */
     public static void check(InotifyWatch watch, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.is(image.is(watch.inotify(), InotifyFd.class), "there is no inotify descriptor", watch.inotify());
+        row.require(image.is(watch.inotify(), InotifyFd.class), "inotify %d is not the id of an inotify instance",
+                watch.inotify());
         row.between(1, InotifyWatch.NUMBER_MOST, "number", watch.number());
         row.path("path", watch.path());
     }
 
     /** A row of the table of notices. */
     public static void check(FileNotice.LostEvents lost, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.is(image.is(lost.object(), InotifyFd.class) && image.isOpen(lost.object()),
-                "there is no inotify descriptor", lost.object());
+        row.require(image.is(lost.object(), InotifyFd.class) && image.isOpen(lost.object()),
+                "object %d is not an open inotify instance", lost.object());
     }
 
     @Override

@@ -23,9 +23,10 @@ public final class FileLockKind implements ObjectKind<FileLock> {
 
     @Override
     public void check(FileLock lock, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.is(image.canBeOpen(lock.object()), "nothing that can be open is object", lock.object());
-        row.there("owner", lock.owner());
-        row.is(lock.owner() != LockOwner.PROCESS || image.process(lock.pid()), "there is no process", lock.pid());
+        row.require(image.canBeOpen(lock.object()), CheckedImage.CANNOT_BE_OPEN, lock.object());
+        row.notNull("owner", lock.owner());
+        row.require(lock.owner() != LockOwner.PROCESS || image.process(lock.pid()),
+                "pid %d is not a process of the image", lock.pid());
         row.notNegative("start", lock.start());
         row.between(0, Long.MAX_VALUE - lock.start(), "length", lock.length());
     }

@@ -47,7 +47,7 @@ public final class SharedMemoryKind implements ObjectKind<SharedMemory> {
 
     @Override
     public void check(SharedMemory memory, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.there("kind", memory.kind());
+        row.notNull("kind", memory.kind());
         row.text("path", memory.path());
         row.notNegative("size", memory.size());
     }

@@ -30,7 +30,7 @@ public final class NetlinkSocketKind implements DescriptorKind<NetlinkSocket> {
         row.options(socket.options());
         row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
         row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());
-        row.there("groups", socket.groups());
+        row.notNull("groups", socket.groups());
         for (int group : socket.groups()) {
             row.between(1, Integer.MAX_VALUE, "groups", group);
         }

@@ -34,8 +34,8 @@ public final class PidFdKind implements DescriptorKind<PidFd> {
     @Override
     public void check(PidFd descriptor, RowCheck row, CheckedImage image) throws BrokenTable {
         row.notNegative("pid", descriptor.pid());
-        row.is(descriptor.gone() || isThere(image.image(), descriptor), "there is no process or thread",
-                descriptor.pid());
+        row.require(descriptor.gone() || isThere(image.image(), descriptor),
+                "pid %d is not a process or thread of the image", descriptor.pid());
     }
 
     private static boolean isThere(JobImage image, PidFd descriptor) {

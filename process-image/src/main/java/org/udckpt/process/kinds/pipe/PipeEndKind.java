@@ -23,7 +23,7 @@ public final class PipeEndKind implements DescriptorKind<PipeEnd> {
 
     @Override
     public void check(PipeEnd end, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.is(image.is(end.pipe(), Pipe.class), "there is no pipe", end.pipe());
+        row.require(image.is(end.pipe(), Pipe.class), "pipe %d is not the id of a pipe", end.pipe());
     }
 
     @Override

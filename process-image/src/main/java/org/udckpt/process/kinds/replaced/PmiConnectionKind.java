@@ -31,7 +31,7 @@ public final class PmiConnectionKind implements DescriptorKind<PmiConnection> {
 
     @Override
     public void check(PmiConnection connection, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.there("queued", connection.queued());
+        row.notNull("queued", connection.queued());
     }
 
     @Override

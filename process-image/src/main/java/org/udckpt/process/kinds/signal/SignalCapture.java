@@ -131,13 +131,11 @@ final class SignalCapture implements KindCapture {
             }
         }
         throw open.refuse("it sends signals to " + new String[]{"thread", "process", "process group"}[type] + " " + id
+                + ", which is outside of the job, "
                 + (open.signals()
-                        ? " when it is ready (O_ASYNC, fcntl(2) F_SETOWN), which is outside of the job; "
-                                + "clear O_ASYNC first"
+                        ? "when it is ready (O_ASYNC, fcntl(2) F_SETOWN); clear O_ASYNC first"
                         : leased
-                                ? " when its lease is broken (fcntl(2), F_SETLEASE, F_SETOWN), which is outside of "
-                                        + "the job; release the lease first"
-                                : " when it has something urgent (fcntl(2) F_SETOWN), which is outside of the job; "
-                                        + "set another owner first, or 0"));
+                                ? "when its lease is broken (fcntl(2), F_SETLEASE, F_SETOWN); release the lease first"
+                                : "on urgent data (fcntl(2) F_SETOWN); set another owner first, or 0"));
     }
 }

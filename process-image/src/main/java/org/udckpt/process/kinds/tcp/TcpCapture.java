@@ -153,8 +153,8 @@ final class TcpCapture implements SocketCapture {
         if (!arrived(end, other)) {
             other.makeRoom(end.unacknowledged());
             return wait(end,
-                    ("bytes sent through it do not arrive: the reader (process %d, descriptor %d) has no room "
-                            + "for it; let it read, or checkpoint as root")
+                    ("sent bytes do not arrive: the receive buffer of process %d, descriptor %d is full; let it read, "
+                            + "or checkpoint as root")
                             .formatted(other.open.process().pid(), other.open.fd()));
         }
         return new Verdict(TcpState.CONNECTED, other.id);
@@ -215,7 +215,7 @@ final class TcpCapture implements SocketCapture {
             throw end.failed(unread > 0
                     ? "bytes were sent through it before it was accepted, and they cannot be read until "
                             + "it is"
-                    : "it waits to be accepted, by one of several listeners (SO_REUSEPORT)");
+                    : "it waits to be accepted by one of several listeners (SO_REUSEPORT)");
         }
         return end.unacknowledged() == 0 ? new Verdict(TcpState.WAITING, listeners.getFirst().id)
                 : wait(end, "it is being accepted");

@@ -166,8 +166,8 @@ final class TcpLink {
         if (here != null && here.inode() != 0 || there != null && there.inode() != 0) {
             long inode = here != null && here.inode() != 0 ? here.inode() : there.inode();
             throw owner.inUse("connect " + named(model)
-                    + " again: that connection exists, so the job, or a part of it, still runs: "
-                    + Holders.ofSockets(List.of(inode)) + " has it; end it first");
+                    + " again: the connection still exists in " + Holders.ofSockets(List.of(inode))
+                    + ", so a part of the job still runs; end it first");
         }
     }
 
@@ -179,8 +179,7 @@ final class TcpLink {
     void pause(TcpSocket model) {
         if (expired()) {
             throw owner.failed("connect " + named(model)
-                    + " again: what is left of the killed job's connections (TIME_WAIT) holds the port; try again "
-                    + "in a minute");
+                    + " again: a connection of the killed job holds the port (TIME_WAIT); try again in a minute");
         }
         if (System.nanoTime() - begun > MOMENT_NS) {
             waits.accept(model);

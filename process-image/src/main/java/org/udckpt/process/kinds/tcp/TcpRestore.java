@@ -126,7 +126,7 @@ final class TcpRestore implements MadeHere {
         }
         TcpSocket peer = sockets.get(socket.peer());
         if (peer == null || peer.peer() != socket.id()) {
-            throw owner(socket).failed("the image is inconsistent: " + TcpLink.named(socket) + " has no other end");
+            throw owner(socket).failed("the image is inconsistent: " + TcpLink.named(socket) + " has no peer");
         }
         TcpSocket called = serves(socket) ? socket : peer;
         int[] pair = link(socket).connect(called, called == socket ? peer : socket);
@@ -186,7 +186,7 @@ final class TcpRestore implements MadeHere {
         }
         if (pair == null) {
             throw owner(socket).failed("no port is free at the address of " + TcpLink.named(socket)
-                    + ", both directions of which have ended; try again in a minute");
+                    + ", which is closed in both directions; try again in a minute");
         }
         boolean both = other != null && Arrays.equals(TcpCalls.name(Syscall.GETSOCKNAME, pair[1]), other.local());
         finishClosed(socket, pair[0], pair[1]);

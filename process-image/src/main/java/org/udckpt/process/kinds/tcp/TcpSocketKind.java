@@ -30,24 +30,27 @@ public final class TcpSocketKind implements DescriptorKind<TcpSocket> {
     @Override
     public void check(TcpSocket socket, RowCheck row, CheckedImage image) throws BrokenTable {
         row.address("local", socket.local(), socket.domain());
-        row.there("state", socket.state());
-        row.there("remote", socket.remote());
+        row.notNull("state", socket.state());
+        row.notNull("remote", socket.remote());
         if (socket.remote().length > 0) {
             row.address("remote", socket.remote(), socket.domain());
         }
-        row.there("queued", socket.queued());
+        row.notNull("queued", socket.queued());
         row.options(socket.options());
         row.text("congestion", socket.congestion());
         row.text("device", socket.device());
         row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
         row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());
         TcpSocket peer = image.get(socket.peer()) instanceof TcpSocket other ? other : null;
-        row.is(switch (socket.state()) {
+        boolean right = switch (socket.state()) {
             case CONNECTED -> peer != null && peer.peer() == socket.id()
                     && peer.state() == TcpSocket.TcpState.CONNECTED;
             case WAITING -> peer != null && peer.state() == TcpSocket.TcpState.LISTENING;
             case UNCONNECTED, LISTENING, PEER_CLOSED, CLOSED -> socket.peer() == 0;
-        }, "no peer of a socket that is " + socket.state() + ":", socket.peer());
+        };
+        if (!right) {
+            throw row.broken("peer " + socket.peer() + " does not match state " + socket.state());
+        }
     }
 
     @Override

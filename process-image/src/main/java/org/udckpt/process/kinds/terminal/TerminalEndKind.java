@@ -25,8 +25,8 @@ public final class TerminalEndKind implements DescriptorKind<TerminalEnd> {
 
     @Override
     public void check(TerminalEnd end, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.is(end.terminal() == 0 && !end.master() || image.is(end.terminal(), Terminal.class), "there is no terminal",
-                end.terminal());
+        row.require(end.terminal() == 0 && !end.master() || image.is(end.terminal(), Terminal.class),
+                "terminal %d is not the id of a terminal", end.terminal());
     }
 
     @Override

@@ -26,8 +26,8 @@ public final class TerminalKind implements ObjectKind<Terminal> {
         row.bytes("window", terminal.window(), 8, 8, 1);
         row.notNegative("session", terminal.session());
         row.notNegative("foreground", terminal.foreground());
-        row.there("output", terminal.output());
-        row.there("input", terminal.input());
+        row.notNull("output", terminal.output());
+        row.notNull("input", terminal.input());
         long masters =
                 image.image()
                         .terminals()
@@ -35,6 +35,6 @@ public final class TerminalKind implements ObjectKind<Terminal> {
                         .filter(one -> one instanceof TerminalEnd end && end.master()
                                 && end.terminal() == terminal.id())
                         .count();
-        row.is(masters == 1, "not one master:", masters);
+        row.require(masters == 1, "terminal %d has %d masters, expected 1", terminal.id(), masters);
     }
 }

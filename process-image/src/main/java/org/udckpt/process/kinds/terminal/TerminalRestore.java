@@ -58,7 +58,8 @@ public final class TerminalRestore {
         int most = terminals.stream().mapToInt(Terminal::number).max().orElse(-1);
         if (most >= NUMBERS_MOST) {
             throw maker.unsupported(
-                    "it has terminal /dev/pts/" + most + "; up to " + (NUMBERS_MOST - 1) + " can be made again");
+                    "it has terminal /dev/pts/" + most + "; the highest that can be restored is /dev/pts/"
+                            + (NUMBERS_MOST - 1));
         }
         List<Long> unused = new ArrayList<>();
         for (int number = 0; number <= most; number++) { // the kernel gives the lowest number that is free
@@ -85,7 +86,7 @@ public final class TerminalRestore {
                 MS_NOSUID | MS_NOEXEC,
                 maker.string("newinstance,ptmxmode=0666," + (slaves.isEmpty() ? "mode=0620" : slaves)));
         if (result < 0) {
-            throw maker.unsupported("it has pseudo-terminals, and its own /dev/pts cannot be mounted: "
+            throw maker.unsupported("it has pseudo-terminals, but its own /dev/pts cannot be mounted: "
                     + LinuxError.name((int) -result));
         }
         maker.call("mount /dev/ptmx", Syscall.MOUNT, maker.string("/dev/pts/ptmx"), maker.string("/dev/ptmx"), 0,

@@ -33,11 +33,11 @@ public final class UdpSocketKind implements DescriptorKind<UdpSocket> {
         row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
         row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());
         row.address("local", socket.local(), socket.domain());
-        row.there("remote", socket.remote());
+        row.notNull("remote", socket.remote());
         if (socket.remote().length > 0) {
             row.address("remote", socket.remote(), socket.domain());
         }
-        row.there("queued", socket.queued());
+        row.notNull("queued", socket.queued());
         row.messages("lengths", socket.lengths(), socket.queued().length);
         int one = UdpSocket.addressBytes(socket.domain());
         row.bytes("senders", socket.senders(), one * socket.lengths().length, one * socket.lengths().length, 1);

@@ -26,8 +26,8 @@ public final class GonePeerKind implements ObjectKind<GonePeer> {
 
     @Override
     public void check(GonePeer peer, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.is(image.get(peer.object()) instanceof UnixSocket socket && socket.state() == SocketState.PEER_CLOSED,
-                "there is no unix socket whose peer has closed", peer.object());
+        row.require(image.get(peer.object()) instanceof UnixSocket socket && socket.state() == SocketState.PEER_CLOSED,
+                "object %d is not a unix socket in state PEER_CLOSED", peer.object());
         row.bytes("name", peer.name(), 1, UnixSocketKind.SUN_PATH, 1);
     }
 }

@@ -71,7 +71,8 @@ public final class PeerMakers {
         for (PeerCredentials peer : of(image)) {
             if (User.id() != 0 && peer.uid() != User.id()) {
                 throw owners.orFirst(peer.object())
-                        .unsupported("a unix socket of it is connected to user " + Integer.toUnsignedString(peer.uid())
+                        .unsupported("one of its unix sockets is connected to user "
+                                + Integer.toUnsignedString(peer.uid())
                                 + " (SO_PEERCRED), which only root can restore; restart as root");
             }
         }

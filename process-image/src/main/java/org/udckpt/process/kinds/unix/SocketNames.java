@@ -150,7 +150,7 @@ final class SocketNames {
         maker.call(what, Syscall.FCHDIR, directory);
         long result = maker.tryCall(Syscall.CHROOT, maker.string("."));
         if (result < 0) {
-            throw maker.unsupported(what + ": chroot(2), by which no link on its path is followed: "
+            throw maker.unsupported(what + ": chroot(2), which keeps its path free of symbolic links, failed: "
                     + LinuxError.name((int) -result) + "; this needs CAP_SYS_CHROOT");
         }
     }

@@ -19,7 +19,7 @@ public final class UnixOptionsKind implements ObjectKind<UnixOptions> {
 
     @Override
     public void check(UnixOptions changed, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.is(image.is(changed.object(), UnixSocket.class), "there is no unix socket", changed.object());
+        row.require(image.is(changed.object(), UnixSocket.class), "object %d is not a unix socket", changed.object());
         row.options(changed.options());
     }
 }

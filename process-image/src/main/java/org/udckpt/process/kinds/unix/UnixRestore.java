@@ -124,7 +124,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         UnixSocket other = peer(socket);
         Maker maker = maker(socket);
         if (handles.known(other.id()) || socket.type() != SOCK_DGRAM) {
-            throw maker.unsupported("a socket is connected to one that has no name");
+            throw maker.unsupported("a unix socket is connected to a socket without a name");
         }
         long[] pair = halves(maker, socket);
         long own = handles.add(maker, socket.id(), pair[0]);

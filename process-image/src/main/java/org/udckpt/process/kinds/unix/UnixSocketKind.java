@@ -74,17 +74,18 @@ public final class UnixSocketKind implements DescriptorKind<UnixSocket> {
 
     @Override
     public void check(UnixSocket socket, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.there("state", socket.state());
-        row.is(socket.peer() == 0 || image.is(socket.peer(), UnixSocket.class), "there is no unix socket",
-                socket.peer());
-        row.is((socket.peer() != 0) == (socket.state() == SocketState.CONNECTED),
-                "no peer of a socket that is " + socket.state() + ":", socket.peer());
-        row.is(socket.peer() == 0 || socket.type() == SOCK_DGRAM
+        row.notNull("state", socket.state());
+        row.require(socket.peer() == 0 || image.is(socket.peer(), UnixSocket.class),
+                "peer %d is not the id of a unix socket", socket.peer());
+        if ((socket.peer() != 0) != (socket.state() == SocketState.CONNECTED)) {
+            throw row.broken("peer " + socket.peer() + " does not match state " + socket.state());
+        }
+        row.require(socket.peer() == 0 || socket.type() == SOCK_DGRAM
                 || image.get(socket.peer()) instanceof UnixSocket peer && peer.peer() == socket.id(),
-                "no other end of a connection:", socket.peer());
+                "peer %d is not connected back to socket %d", socket.peer(), socket.id());
         row.bytes("name", socket.name(), 0, SUN_PATH, 1);
-        row.there("queued", socket.queued());
-        row.there("messageLengths", socket.messageLengths());
+        row.notNull("queued", socket.queued());
+        row.notNull("messageLengths", socket.messageLengths());
         if (socket.type() == SOCK_STREAM) {
             row.length("messageLengths", socket.messageLengths().length, 0, 0, 1);
         } else {

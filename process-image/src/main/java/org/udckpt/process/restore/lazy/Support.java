@@ -21,7 +21,7 @@ public final class Support {
             long agreed = own.agree();
             return agreed == 0 ? null
                     : agreed == -LinuxError.EPERM ? "a fork(2) of the job could not be followed without CAP_SYS_PTRACE"
-                            : "this kernel's userfaultfd(2) does not tell of all that a job does to its memory: "
+                            : "this kernel's userfaultfd(2) does not report all changes of a job's memory: "
                                     + LinuxError.name((int) -agreed);
         }
     }
