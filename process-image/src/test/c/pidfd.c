@@ -34,6 +34,12 @@ static int told(int fd) {
   return atoi(at + 5);
 }
 
+static ino_t inode_of(int fd) {
+  struct stat status;
+  CHECK(!fstat(fd, &status), "fstat of descriptor %d", fd);
+  return status.st_ino;
+}
+
 static volatile sig_atomic_t asked;
 
 static void on_signal(int number) {
@@ -74,7 +80,13 @@ int main(int argc, char **argv) {
   CHECK(of_alive >= 0 && of_unwaited >= 0 && of_waited >= 0, "pidfd_open of children");
   MUST(!fcntl(of_unwaited, F_SETFD, 0));
   int again = fcntl(of_alive, F_DUPFD_CLOEXEC, 100);
+  pid_t other = fork();
+  if (!other) _exit(0);
+  int waited_again = descriptor_of(waited, 0), of_other = descriptor_of(other, 0);
+  CHECK(waited_again >= 0 && of_other >= 0, "pidfd_open of children that have ended");
+  bool inodes = inode_of(waited_again) != inode_of(of_other); /* of its own for each process since Linux 6.9 */
   siginfo_t info;
+  MUST(waitpid(other, NULL, 0) == other);
   MUST(!waitid(P_PID, unwaited, &info, WEXITED | WNOWAIT) && waitpid(waited, NULL, 0) == waited);
   _Atomic pid_t tid = 0;
   pthread_t thread = start_thread(waiter, (void *)&tid);
@@ -97,6 +109,8 @@ int main(int argc, char **argv) {
           "the ended child's status is %d", info.si_status);
     CHECK(told(of_waited) == -1 && ended(of_waited), "the descriptor of a child that was waited for is of %d",
           told(of_waited));
+    CHECK(!inodes || (inode_of(of_waited) == inode_of(waited_again) && inode_of(of_waited) != inode_of(of_other)),
+          "descriptors of the same process that is gone are of others, or those of others of the same");
     CHECK(send_to(of_waited, 0) == -1 && errno == ESRCH, "a child that was waited for can be sent a signal");
     CHECK(waitid(P_PIDFD_, of_alive, &info, WEXITED) == -1 && errno == EAGAIN,
           "waiting for the living child blocks, or finds it ended");

@@ -92,8 +92,8 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
     }
 
     @Override
-    public int endingChild(long object) {
-        return tree.endingChild(object);
+    public int endingChild(long key) {
+        return tree.endingChild(key);
     }
 
     @Override

@@ -151,21 +151,22 @@ final class ProcessTree {
         image.zombies().stream().filter(zombie -> made.containsKey(zombie.pid())).forEach(this::bury);
     }
 
-    /** A child that does nothing for each object whose kind needs one, until {@link #endMakers}. */
+    /** The children that do nothing, and that objects need, until {@link #endMakers}. */
     private void addEnding(Tracee parent) {
         for (KernelObject object : image.objects()) {
-            if (ObjectKinds.of(object).needsEndingChild(object)) {
+            long key = ObjectKinds.of(object).endingChild(object);
+            if (key != 0 && !ending.containsKey(key)) {
                 int pid = number(-1);
                 made.put(pid, parent.helper(pid));
                 makers.put(pid, parent);
-                ending.put(object.id(), pid);
+                ending.put(key, pid);
             }
         }
     }
 
-    /** The number of the child that the object needs, until {@link #endMakers}. */
-    int endingChild(long object) {
-        return ending.get(object);
+    /** The number of the child with this key, until {@link #endMakers}. */
+    int endingChild(long key) {
+        return ending.get(key);
     }
 
     /**

@@ -57,9 +57,12 @@ public interface ObjectKind<T> {
      */
     default void checkFree(T object) {}
 
-    /** Whether a restore of it needs a child that will have ended: {@link RestoreScope#endingChild}. */
-    default boolean needsEndingChild(T object) {
-        return false;
+    /**
+     * The key of a child that will have ended, if a restore of it needs one ({@link RestoreScope#endingChild}): objects
+     * with the same key share it. 0: none.
+     */
+    default long endingChild(T object) {
+        return 0;
     }
 
     /**

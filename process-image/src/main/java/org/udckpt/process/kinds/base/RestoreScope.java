@@ -36,10 +36,10 @@ public interface RestoreScope {
     int openSeen(Maker maker, String path);
 
     /**
-     * The pid of the child that {@link ObjectKind#needsEndingChild} has asked for: it does nothing, and has ended and
-     * was waited for when the job runs.
+     * The pid of the child that {@link ObjectKind#endingChild} has asked for: it does nothing, and has ended and was
+     * waited for when the job runs.
      */
-    int endingChild(long object);
+    int endingChild(long key);
 
     /** The name in the file system that the object is to get; null: none. */
     NewName name(long object);

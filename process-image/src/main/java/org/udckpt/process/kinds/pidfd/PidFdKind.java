@@ -27,13 +27,12 @@ public final class PidFdKind implements DescriptorKind<PidFd> {
     }
 
     @Override
-    public boolean needsEndingChild(PidFd descriptor) {
-        return descriptor.gone();
+    public long endingChild(PidFd descriptor) {
+        return descriptor.pid() < 0 ? descriptor.pid() : descriptor.gone() ? descriptor.id() : 0;
     }
 
     @Override
     public void check(PidFd descriptor, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.notNegative("pid", descriptor.pid());
         row.require(descriptor.gone() || isThere(image.image(), descriptor),
                 "pid %d is not a process or thread of the image", descriptor.pid());
     }

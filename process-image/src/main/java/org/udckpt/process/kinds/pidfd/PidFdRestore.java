@@ -7,6 +7,8 @@ import org.udckpt.process.kinds.base.RestoreScope;
 
 /** Opens processes and threads again: all are there, with their old numbers. */
 final class PidFdRestore implements KindRestore<PidFd> {
+    private static final PidFdKind KIND = new PidFdKind();
+
     private final RestoreScope scope;
 
     PidFdRestore(RestoreScope scope) {
@@ -16,7 +18,7 @@ final class PidFdRestore implements KindRestore<PidFd> {
     /** A pidfd of a process that is gone is made of a child that will have ended. */
     @Override
     public long make(Maker maker, PidFd descriptor) {
-        int pid = descriptor.gone() ? scope.endingChild(descriptor.id()) : descriptor.pid();
+        int pid = descriptor.gone() ? scope.endingChild(KIND.endingChild(descriptor)) : descriptor.pid();
         return maker.call(
                 "pidfd_open " + pid, Syscall.PIDFD_OPEN, pid,
                 descriptor.flags() & (Syscall.O_NONBLOCK | Syscall.O_EXCL));
