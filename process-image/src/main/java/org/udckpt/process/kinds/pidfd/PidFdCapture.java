@@ -73,8 +73,8 @@ final class PidFdCapture implements KindCapture {
     }
 
     /**
-     * Counted from 1: descriptors of the same process have the same inode from Linux 6.9 on. Before, all anonymous files
-     * share one, and whether two descriptors are of the same process cannot be known: 0.
+     * Counted from 1: descriptors of the same process have the same inode from Linux 6.9 on. Before, all anonymous
+     * files share one, and whether two descriptors are of the same process cannot be known: 0.
      */
     private int gone(OpenDescriptor open) {
         String path = "/proc/" + open.process().pid() + "/fd/" + open.fd();

@@ -6,8 +6,8 @@ import org.udckpt.linux.TcpCalls;
 import org.udckpt.linux.TcpTable;
 
 /**
- * How a socket was bound to its address and port. What is left of a connection that has ended (TIME_WAIT) holds its port
- * for a minute, unless it had set SO_REUSEADDR; root need not wait.
+ * How a socket was bound to its address and port. What is left of a connection that has ended (TIME_WAIT) holds its
+ * port for a minute, unless it had set SO_REUSEADDR; root need not wait.
  *
  * @param how     {@link How}
  * @param result of bind(2): 0 or {@code -errno}
