@@ -28,8 +28,13 @@ record PortBinding(How how, long result) {
         if (result == 0) {
             return new PortBinding(How.BOUND, 0);
         }
-        if (result != -LinuxError.EADDRINUSE || !TcpTable.of("self").leaving(TcpAddress.of(name).port())) {
+        if (result != -LinuxError.EADDRINUSE) {
             return new PortBinding(How.FAILED, result);
+        }
+        if (!TcpTable.of("self").leaving(TcpAddress.of(name).port())) {
+            // or it has left since
+            return TcpCalls.bind(socket, name) == 0 ? new PortBinding(How.BOUND, 0)
+                    : new PortBinding(How.FAILED, result);
         }
         return force && TcpCalls.bindForced(socket, name) == 0 ? new PortBinding(How.FORCED, 0)
                 : new PortBinding(How.LEAVING, result);

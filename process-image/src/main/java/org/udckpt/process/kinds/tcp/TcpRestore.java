@@ -15,6 +15,7 @@ import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.kinds.base.NamedProcess;
 import org.udckpt.process.kinds.base.ObjectOwners;
 import org.udckpt.process.kinds.socket.MadeSockets;
+import org.udckpt.process.kinds.tcp.PortBinding.How;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TcpSocket.TcpState;
@@ -179,10 +180,10 @@ final class TcpRestore implements MadeHere {
                         + " had ended, and its ports are in use or its addresses are not of this machine: "
                         + "getsockname(2) or SO_PEERNAME returns others now");
             }
-            pair = between(socket, socket.local(), anyPort(socket.local()));
+            pair = between(socket, socket.local(), anyPort(socket.local())).pair;
         }
         if (pair == null) {
-            pair = between(socket, anyPort(socket.local()), anyPort(socket.local()));
+            pair = between(socket, anyPort(socket.local()), anyPort(socket.local())).pair;
         }
         if (pair == null) {
             throw owner(socket).failed("no port is free at the address of " + TcpLink.named(socket)
@@ -227,32 +228,31 @@ final class TcpRestore implements MadeHere {
     private int[] asItWas(TcpSocket socket) {
         TcpLink link = link(socket);
         while (true) {
-            int[] pair = between(socket, socket.local(), socket.remote());
-            if (pair != null) {
-                return pair;
+            Attempt accepting = between(socket, socket.local(), socket.remote());
+            if (accepting.pair != null) {
+                return accepting.pair;
             }
-            pair = between(socket, socket.remote(), socket.local());
-            if (pair != null) {
-                return new int[]{pair[1], pair[0]};
+            Attempt calling = between(socket, socket.remote(), socket.local());
+            if (calling.pair != null) {
+                return new int[]{calling.pair[1], calling.pair[0]};
             }
-            if (link.expired() || !isLeaving(socket, socket.local()) && !isLeaving(socket, socket.remote())) {
+            if (link.expired() || !accepting.leaving && !calling.leaving) {
                 return null;
             }
             link.pause(socket);
         }
     }
 
-    private static boolean isLeaving(TcpSocket like, byte[] name) {
-        int socket = TcpSetup.open(like);
-        try {
-            return PortBinding.bind(socket, name, true).leaving();
-        } finally {
-            Files.close(socket);
-        }
+    /**
+     * @param pair    {called, calling}, or null
+     * @param leaving whether only what is left of ended connections was in the way
+     */
+    private record Attempt(int[] pair, boolean leaving) {
+        static final Attempt FAILED = new Attempt(null, false);
     }
 
-    /** {called, calling}, connected with these names; null: that cannot be now. */
-    private int[] between(TcpSocket like, byte[] called, byte[] calling) {
+    /** Connects two sockets with these names. */
+    private Attempt between(TcpSocket like, byte[] called, byte[] calling) {
         int listener = TcpSetup.open(like);
         int client = TcpSetup.open(like);
         boolean done = false;
@@ -260,18 +260,18 @@ final class TcpRestore implements MadeHere {
             PortBinding own = PortBinding.bind(listener, called, true);
             PortBinding others = PortBinding.bind(client, calling, true);
             if (!own.bound() || !others.bound()) {
-                return null;
+                return new Attempt(null, own.how() != How.FAILED && others.how() != How.FAILED);
             }
             others.end(client);
             TcpCalls.listen(listener, 1);
             done = TcpCalls.connect(client, TcpCalls.name(Syscall.GETSOCKNAME, listener)) == 0;
             if (!done) {
-                return null;
+                return Attempt.FAILED;
             }
             int accepted = link(like).accept(listener,
                     TcpAddress.of(TcpCalls.name(Syscall.GETSOCKNAME, client)));
             own.end(accepted);
-            return new int[]{accepted, client};
+            return new Attempt(new int[]{accepted, client}, false);
         } finally {
             Files.close(listener);
             if (!done) {
