@@ -38,7 +38,9 @@ class RuntimeSpaceTest {
     @Test
     void aFullPlace() throws Exception {
         mount("size=2m");
-        refused(NO_SPACE, "no space left", commands.runtime().toString(), "UDCKPT_RUNTIME");
+        refused(NO_SPACE, "which has no room for it (No space left on device): make room in",
+                commands.runtime().toString(),
+                "UDCKPT_RUNTIME");
     }
 
     @Test

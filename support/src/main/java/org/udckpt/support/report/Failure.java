@@ -3,6 +3,7 @@ package org.udckpt.support.report;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -91,7 +92,7 @@ public final class Failure extends RuntimeException {
             case InvalidPathException e -> new Failure(ExitCode.USAGE, what + ": the path " + e.getInput()
                     + " is not UTF-8; rename it, or use a link with a UTF-8 name");
             case IOException e when Errno.isNoSpace(e) -> new Failure(ExitCode.NO_SPACE,
-                    what + ": " + FileErrors.text(e) + "; free some space there", e);
+                    what + ": " + FileErrors.text(e) + (saysMore(e) ? "" : "; free some space there"), e);
             case IOException e when Errno.isTooLarge(e) -> new Failure(ExitCode.UNSUPPORTED,
                     what + ": " + FileErrors.text(e) + ": " + Shortage.fileSize(), e);
             case ClosedChannelException e -> new Failure(ExitCode.IO, what + ": the connection is closed", e);
@@ -103,5 +104,10 @@ public final class Failure extends RuntimeException {
             case java.io.UncheckedIOException e -> of(what, e.getCause());
             default -> new Failure(ExitCode.INTERNAL, what + ": " + cause, cause);
         };
+    }
+
+    /** Whether it is in words of ours, which name the way out, and not only what the kernel said of a file. */
+    private static boolean saysMore(IOException e) {
+        return e.getCause() != null && !(e instanceof FileSystemException);
     }
 }

@@ -30,6 +30,7 @@ class FailureTest {
                 javas(errno).getMessage());
         assertEquals(ExitCode.NO_SPACE, javas(errno).code());
         assertEquals(ExitCode.NO_SPACE, ours(errno).code());
+        assertEquals("cannot write: of its own words", ours(errno).getMessage(), "which have a way out of their own");
     }
 
     @Test
