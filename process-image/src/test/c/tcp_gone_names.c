@@ -10,7 +10,7 @@ static struct {
   struct sockaddr_storage name[3];
   socklen_t length[3];
 } all[32];
-static int count;
+static int count, shared[2]; /* with SO_REUSEADDR */
 
 static int ask(int fd, int peer, struct sockaddr_storage *name, socklen_t *length) {
   *length = sizeof *name;
@@ -64,6 +64,8 @@ int main(int argc, char **argv) {
         link_to(listener, &name, length, three), link_to(listener, &name, length, four_ends);
     MUST(write(one[1], "x", 1) == 1 && !close(one[1]));
     watch("an accepted one", one[0]);
+    MUST(!setsockopt(one[0], SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)));
+    shared[round] = one[0];
     MUST(!close(two[0]));
     wait_end(two[1]), watch("a calling one", two[1]);
     MUST(!shutdown(three[0], SHUT_WR));
@@ -95,6 +97,12 @@ int main(int argc, char **argv) {
   }
   feature_ready();
   while (!feature_finishing()) {
+    for (int round = 0; round < 2; round++) {
+      int on = 0;
+      socklen_t size = sizeof on;
+      CHECK(!shared[round] || (!getsockopt(shared[round], SOL_SOCKET, SO_REUSEADDR, &on, &size) && on),
+            "SO_REUSEADDR was on and is off");
+    }
     for (int i = 0; i < count; i++)
       for (int peer = 0; peer < 3; peer++) {
         struct sockaddr_storage now;

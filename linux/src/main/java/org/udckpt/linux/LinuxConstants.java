@@ -17,7 +17,8 @@ public final class LinuxConstants {
             SEEK_HOLE = 4;
 
     /** Descriptors and locks (fcntl(2), flock(2)). */
-    public static final int F_SETFL = 4, F_GETLK = 5, F_SETLK = 6, F_SETSIG = 10, F_GETSIG = 11, F_OFD_SETLK = 37,
+    public static final int F_GETFD = 1, F_SETFL = 4, F_GETLK = 5, F_SETLK = 6, F_SETSIG = 10, F_GETSIG = 11,
+            F_OFD_SETLK = 37,
             F_DUPFD_CLOEXEC = 1030, F_SETPIPE_SZ = 1031, F_RDLCK = 0, F_WRLCK = 1, F_UNLCK = 2, LOCK_EX = 2,
             LOCK_NB = 4;
 

@@ -21,7 +21,8 @@ public final class TcpCalls {
     private static final int POLL = 7, SHUTDOWN = 48, ACCEPT4 = 288, NAME_BYTES = 128;
     private static final int ECONNABORTED = 103, ETIMEDOUT = 110, EINPROGRESS = 115;
     /** linux/tcp.h; a bound socket shares its port with any other while it is on (net/ipv4/tcp.c). */
-    private static final int SOL_TCP = 6, TCP_REPAIR = 19, TCP_REPAIR_ON = 1, TCP_REPAIR_OFF_NO_WP = -1;
+    private static final int SOL_TCP = 6, TCP_REPAIR = 19, TCP_REPAIR_ON = 1, TCP_REPAIR_OFF_NO_WP = -1,
+            SO_REUSEADDR = 2;
     private static final int HANDSHAKE_MS = 10_000, ROUND_MS = 20, ROUNDS = 500;
 
     private TcpCalls() {}
@@ -44,11 +45,20 @@ public final class TcpCalls {
      */
     public static long bindForced(int socket, byte[] name) {
         long result = repair(socket, TCP_REPAIR_ON);
-        return result < 0 ? result : bind(socket, name);
+        if (result < 0) {
+            return result;
+        }
+        result = bind(socket, name);
+        if (result < 0) { // the next try is a plain one again
+            endForced(socket);
+        }
+        return result;
     }
 
+    /** The socket shares its port as before: the kernel forgets SO_REUSEADDR here. */
     public static void endForced(int socket) {
         LinuxError.check(repair(socket, TCP_REPAIR_OFF_NO_WP), "TCP_REPAIR");
+        option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
     }
 
     private static long repair(int socket, int value) {

@@ -1,6 +1,7 @@
 package org.udckpt.process.kinds.epoll;
 
 import static org.udckpt.linux.LinuxConstants.F_DUPFD_CLOEXEC;
+import static org.udckpt.linux.LinuxConstants.F_GETFD;
 import static org.udckpt.linux.LinuxConstants.F_SETFL;
 
 import org.udckpt.linux.LinuxError;
@@ -55,13 +56,15 @@ final class EpollRestore implements KindRestore<Epoll> {
             watch(maker, epoll, entry);
             return;
         }
-        long there = maker.tryCall(Syscall.FCNTL, entry.fd(), F_DUPFD_CLOEXEC, 0);
-        maker.call("dup3", Syscall.DUP3, object, entry.fd(), Syscall.O_CLOEXEC);
-        watch(maker, epoll, entry);
-        if (there == -LinuxError.EBADF) { // the entry goes on with the duplicate
-            maker.call("close", Syscall.CLOSE, entry.fd());
+        if (maker.tryCall(Syscall.FCNTL, entry.fd(), F_GETFD) == -LinuxError.EBADF) {
+            maker.call("dup3", Syscall.DUP3, object, entry.fd(), Syscall.O_CLOEXEC);
+            watch(maker, epoll, entry);
+            maker.call("close", Syscall.CLOSE, entry.fd()); // the entry goes on with the duplicate
             return;
         }
+        long there = maker.call("keep descriptor " + entry.fd(), Syscall.FCNTL, entry.fd(), F_DUPFD_CLOEXEC, 0);
+        maker.call("dup3", Syscall.DUP3, object, entry.fd(), Syscall.O_CLOEXEC);
+        watch(maker, epoll, entry);
         maker.call("descriptor " + entry.fd() + " again", Syscall.DUP3, there, entry.fd(), Syscall.O_CLOEXEC);
         maker.call("close", Syscall.CLOSE, there);
     }
