@@ -89,7 +89,8 @@ final class CaptureErrors {
                 failure);
     }
 
-    private static boolean ends(int pid) {
+    /** Whether a process has ended, or is about to: its end has begun, or a SIGKILL waits for it. */
+    static boolean ends(int pid) {
         try {
             return (Long.parseLong(Proc.stat(pid)[FLAGS]) & PF_EXITING) != 0
                     || killed(Proc.text("/proc/" + pid + "/status"));

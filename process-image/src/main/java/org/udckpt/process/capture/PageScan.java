@@ -1,15 +1,12 @@
 package org.udckpt.process.capture;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.udckpt.linux.LinuxConstants.PAGEMAP_SCAN;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import org.udckpt.linux.Files;
 import org.udckpt.linux.Kernel;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.Syscall;
 
 /**
  * Finds the pages of private memory that a process has made its own: present or swapped, and not a page of the mapped
@@ -33,8 +30,7 @@ final class PageScan implements AutoCloseable {
     private static final long ENTRY_PRESENT = 1L << 63, ENTRY_SWAPPED = 1L << 62, ENTRY_FILE = 1L << 61;
     private static final long ENTRY_GUARD = 1L << 58; // Linux 6.15
 
-    private final int fd;
-    private final int pid;
+    private final Pagemap pagemap;
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment argument = arena.allocate(ARGUMENT, 8);
     private final MemorySegment ranges = arena.allocate((long) RANGE * RANGES, 8);
@@ -43,9 +39,8 @@ final class PageScan implements AutoCloseable {
     private final Ranges pages = new Ranges();
     private final Ranges guards = new Ranges();
 
-    PageScan(int pid) {
-        this.pid = pid;
-        this.fd = Files.open("/proc/" + pid + "/pagemap", Syscall.O_RDONLY);
+    PageScan(Pagemap pagemap) {
+        this.pagemap = pagemap;
     }
 
     /**
@@ -110,8 +105,8 @@ final class PageScan implements AutoCloseable {
     }
 
     /**
-     * How many of at most {@code most} ranges there are in [at, end); -1 when the kernel has no PAGEMAP_SCAN. Of one
-     * range, its first page is enough.
+     * How many of at most {@code most} ranges there are in [at, end); negative when the kernel has no PAGEMAP_SCAN. Of
+     * one range, its first page is enough.
      */
     private long scanOnce(long at, long end, int most) {
         argument.fill((byte) 0);
@@ -125,24 +120,19 @@ final class PageScan implements AutoCloseable {
         argument.set(JAVA_LONG, 72, FILE | ZERO_PAGE); // category_mask
         argument.set(JAVA_LONG, 80, PRESENT | SWAPPED); // category_anyof_mask
         argument.set(JAVA_LONG, 88, guard); // return_mask: else the same for all, so that ranges join
-        long n = Syscall.call(Syscall.IOCTL, fd, PAGEMAP_SCAN, argument.address());
+        long n = pagemap.scan(argument);
         if (n == -LinuxError.EINVAL && guard != 0 && !HIDES_GUARDS) {
             guard = 0;
             return scanOnce(at, end, most);
         }
-        return n == -LinuxError.ENOTTY || n == -LinuxError.EINVAL ? -1
-                : LinuxError.check(n, "PAGEMAP_SCAN of process " + pid);
+        return n;
     }
 
     private void walk(long start, long end, Ranges own, Ranges guarded) {
         long most = ranges.byteSize() / 8;
         for (long at = start; at < end;) {
             long pages = Math.min(most, (end - at) / PAGE);
-            long n = LinuxError.check(Syscall.call(Syscall.PREAD64, fd, ranges.address(), pages * 8, at / PAGE * 8),
-                    "pagemap of process " + pid) / 8;
-            if (n == 0) {
-                return;
-            }
+            long n = pagemap.entries(at, pages, ranges);
             for (long i = 0; i < n; i++) {
                 long entry = ranges.get(JAVA_LONG, i * 8);
                 if ((entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) != 0 && (entry & ENTRY_FILE) == 0) {
@@ -184,6 +174,6 @@ final class PageScan implements AutoCloseable {
     @Override
     public void close() {
         arena.close();
-        Files.close(fd);
+        pagemap.close();
     }
 }

@@ -6,7 +6,7 @@ import org.udckpt.process.kinds.base.OpenedByName;
 
 /**
  * Refuses a process that has left the surroundings in which its rank was started, and in which a restart would put it:
- * program, directories, namespaces, system call filters. Has user, groups and capabilities read
+ * program, directories, namespaces, control groups, system call filters. Has user, groups and capabilities read
  * ({@link PrivilegeReader}).
  */
 final class ProcessEnvironmentCheck {
@@ -22,6 +22,7 @@ final class ProcessEnvironmentCheck {
 
     /** Namespaces of the process that a root is compared with: read once for all of a tree. */
     private final String[] namespaces = new String[NAMESPACES.length];
+    private final CgroupCheck cgroups;
     private final PrivilegeReader privileges;
     private final TaskStatus origin;
     private final int originPid;
@@ -35,6 +36,7 @@ final class ProcessEnvironmentCheck {
         this.origin = TaskStatus.of(origin, origin);
         this.originPid = ThreadReader.last(this.origin.field("NSpid:"));
         this.label = AgentRights.label(origin);
+        cgroups = new CgroupCheck(origin);
         privileges = new PrivilegeReader(this.origin);
     }
 
@@ -62,6 +64,7 @@ final class ProcessEnvironmentCheck {
             throw process.refuse("it has the security label " + itsLabel + ", but was started with " + label
                     + ": a restart cannot restore that");
         }
+        cgroups.refuse(process);
         process.originPid = originPid;
         process.lostRights = AgentRights.lost(itsLabel);
         for (TracedThread thread : process.threads) {

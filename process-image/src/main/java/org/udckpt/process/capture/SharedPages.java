@@ -118,7 +118,7 @@ final class SharedPages implements AutoCloseable {
 
     private PageFrames numbers(int member) {
         if (numbers[member] == null) {
-            numbers[member] = new PageFrames(snapshots.get(member).pid());
+            numbers[member] = new PageFrames(snapshots.get(member).pagemap());
         }
         return numbers[member];
     }

@@ -63,7 +63,7 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     /** Finds the extents in the private memory of {@code mappings}, and in the vDSO. */
     void scan(TracedProcess process, List<Mapping> mappings) {
         this.process = process;
-        try (PageScan scan = new PageScan(pid)) {
+        try (PageScan scan = new PageScan(pagemap())) {
             for (Mapping mapping : mappings) {
                 if (!mapping.shared() && !mapping.kernelOwned() && !process.owns(mapping)) {
                     scan.add(mapping.start(), mapping.end());
@@ -75,6 +75,11 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
             extents = merge(forked, unforked.extents());
             guards = scan.guards();
         }
+    }
+
+    /** Which memory it has; after {@link #scan} has begun. */
+    Pagemap pagemap() {
+        return new Pagemap(process, pid);
     }
 
     /** {start, end} pairs of the guard pages, after {@link #scan}. */

@@ -24,11 +24,12 @@ class ForkFailureTest {
     void noRoomForTheLastOnes() throws Exception {
         assumeTrue(Files.isWritable(PIDS), "no pids controller (cgroups v1) that is ours at " + PIDS);
         Path group = PIDS.resolve("udckpt-test-" + ProcessHandle.current().pid());
-        try (Target target = Target.feature("session_pgrp", Target.LIBRARY)) {
+        try (Target target = Target.ofShepherd("session_pgrp")) {
             List<Integer> processes = target.lasting();
             assertTrue(processes.size() > 1, processes::toString);
             int enough = 2 * processes.size(); // a short-lived one and a snapshot for each
             Files.createDirectory(group);
+            Files.writeString(group.resolve("cgroup.procs"), Integer.toString(target.shepherd));
             for (int pid : processes) {
                 Files.writeString(group.resolve("cgroup.procs"), Integer.toString(pid));
             }

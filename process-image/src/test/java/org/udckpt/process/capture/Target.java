@@ -1,5 +1,6 @@
 package org.udckpt.process.capture;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -22,17 +23,24 @@ final class Target implements AutoCloseable {
     static final Path NATIVE = Path.of(System.getProperty("udckpt.native"));
     static final Path LIBRARY = NATIVE.resolve("libudckpt.so");
     private static final Path SOURCES = Path.of(System.getProperty("udckpt.root"), "process-image/src/test/capture");
+    private static final String SHEPHERD = "udckpt-shepherd";
+    /** Starts program and arguments by a shell, and says with which pid. */
+    private static final String START =
+            "setsid env ${PRELOAD:+LD_PRELOAD=$PRELOAD} \"$0\" \"$@\" </dev/null >out 2>&1 & echo $!";
     private static final int PR_SET_CHILD_SUBREAPER = 36, SIGKILL = 9, READY_MS = 60_000, COMM_MOST = 15;
 
     final Path directory;
     final int pid;
+    /** Its parent, with the name of the process that starts ranks; this JVM's pid: it has none. */
+    final int shepherd;
     private final ProcessHandleFd handle;
     private final Path program;
 
-    private Target(Path directory, Path program, int pid) {
+    private Target(Path directory, Path program, int pid, int shepherd) {
         this.directory = directory;
         this.program = program;
         this.pid = pid;
+        this.shepherd = shepherd;
         this.handle = new ProcessHandleFd(pid);
     }
 
@@ -40,6 +48,24 @@ final class Target implements AutoCloseable {
     static Target feature(String name, Path library) throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("capture-" + name);
         Target target = start(NATIVE.resolve("features").resolve(name), directory, library, directory.toString());
+        target.await(directory.resolve("ready"), READY_MS);
+        return target;
+    }
+
+    /** As {@link #feature}, started by a process that is called as the one that starts ranks. */
+    static Target ofShepherd(String name) throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("capture-" + name);
+        Path shepherd = Files.copy(Path.of("/bin/sh"), directory.resolve(SHEPHERD));
+        Process shell = builder(List.of("sh", "-c", "\"$SHEPHERD\" -c '" + START + "; exec >&-; wait' \"$0\" \"$@\" & "
+                + "echo $!", NATIVE.resolve("features").resolve(name).toString(), directory.toString()), directory,
+                LIBRARY, shepherd).start();
+        BufferedReader lines = shell.inputReader(StandardCharsets.US_ASCII);
+        int one = Integer.parseInt(lines.readLine());
+        int other = Integer.parseInt(lines.readLine());
+        shell.waitFor();
+        boolean swapped = Integer.parseInt(Proc.stat(one)[1]) == other; // who was first is chance
+        Target target = new Target(directory, NATIVE.resolve("features").resolve(name), swapped ? one : other,
+                swapped ? other : one);
         target.await(directory.resolve("ready"), READY_MS);
         return target;
     }
@@ -74,20 +100,25 @@ final class Target implements AutoCloseable {
 
     private static Target start(Path program, Path directory, Path library, String... arguments)
             throws IOException, InterruptedException {
-        LinuxError.check(Syscall.call(Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, 1), "prctl");
-        List<String> command = new ArrayList<>(List.of("sh", "-c",
-                "setsid env ${PRELOAD:+LD_PRELOAD=$PRELOAD} \"$0\" \"$@\" </dev/null >out 2>&1 & echo $!",
-                program.toString()));
+        List<String> command = new ArrayList<>(List.of("sh", "-c", START, program.toString()));
         command.addAll(List.of(arguments));
+        Process shell = builder(command, directory, library, null).start();
+        int pid = Integer.parseInt(shell.inputReader(StandardCharsets.US_ASCII).readLine());
+        shell.waitFor();
+        return new Target(directory, program, pid, (int) ProcessHandle.current().pid());
+    }
+
+    private static ProcessBuilder builder(List<String> command, Path directory, Path library, Path shepherd) {
+        LinuxError.check(Syscall.call(Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, 1), "prctl");
         ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
         builder.environment().remove("UDCKPT_RUNTIME_DIR");
         if (library != null) {
             builder.environment().put("PRELOAD", library.toString());
         }
-        Process shell = builder.start();
-        int pid = Integer.parseInt(shell.inputReader(StandardCharsets.US_ASCII).readLine());
-        shell.waitFor();
-        return new Target(directory, program, pid);
+        if (shepherd != null) {
+            builder.environment().put("SHEPHERD", shepherd.toString());
+        }
+        return builder;
     }
 
     private static void run(Path directory, List<String> command) throws IOException, InterruptedException {
@@ -169,7 +200,11 @@ final class Target implements AutoCloseable {
         }
         handle.signal(SIGKILL);
         handle.close();
-        Syscall.call(Syscall.WAIT4, pid, Scratch.data().address(), 0, 0);
+        if (shepherd == ProcessHandle.current().pid()) {
+            Syscall.call(Syscall.WAIT4, pid, Scratch.data().address(), 0, 0);
+        } else {
+            Syscall.call(Syscall.WAIT4, shepherd, Scratch.data().address(), 0, 0); // it waits for its child
+        }
         reapAdopted();
         try (Stream<Path> files = Files.walk(directory)) {
             files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
