@@ -1,6 +1,5 @@
 /* A file that was deleted with its directory, and one whose directory's directory has gone too: open, mapped,
- * read-only; a working directory that is no more is refused elsewhere. And one whose directory cannot be written to any
- * more. */
+ * read-only. And one whose directory cannot be written to any more. */
 #include "feature.h"
 #include <sys/mman.h>
 #include <sys/stat.h>

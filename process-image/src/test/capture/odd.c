@@ -275,20 +275,6 @@ static void cpu_timer(void) {
     MUST(timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer));
 }
 
-/* Of a child, since this program's own directory is where it is asked to end. */
-static void deleted_directory(void) {
-    pid_t pid;
-    MUST(mkdir("gone", 0700));
-    MUST(pid = fork());
-    if (!pid) {
-        MUST(prctl(PR_SET_PDEATHSIG, SIGKILL));
-        MUST(chdir("gone"));
-        MUST(rmdir("../gone"));
-        while (1) pause();
-    }
-    while (!access("gone", F_OK)) usleep(1000);
-}
-
 /* Any rule will do: here, no device files are made. */
 static void landlock(void) {
     unsigned long long rights = 1 << 11; /* LANDLOCK_ACCESS_FS_MAKE_BLOCK */
@@ -353,7 +339,6 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "ended-signal")) ended_without_signal();
     else if (!strcmp(kind, "main-ended-child")) main_ended_child();
     else if (!strcmp(kind, "deleted-program")) MUST(unlink("odd"));
-    else if (!strcmp(kind, "deleted-directory")) deleted_directory();
     else if (!strcmp(kind, "other-name")) {
         MUST(open("one", O_RDWR | O_CREAT, 0600));
         MUST(link("one", "two"));

@@ -34,7 +34,8 @@ class PackageOrderTest {
             "ud-virt: ud ud.disni",
             "rc-virt:",
             "process-image: process.huge process.model process.names process.files process.trace"
-                    + " process.identity process.kinds.base process.kinds.epoll process.kinds.eventfd"
+                    + " process.identity process.kinds.base process.kinds.deleted process.kinds.epoll"
+                    + " process.kinds.eventfd"
                     + " process.kinds.file process.kinds.inotify process.kinds.lock process.kinds.memory"
                     + " process.kinds.named process.kinds.pidfd process.kinds.pipe process.kinds.refused"
                     + " process.kinds.signal process.kinds.signalfd process.kinds.socket process.kinds.replaced"

@@ -89,6 +89,10 @@ final class ProcessEnvironmentCheck {
         }
         Files.Stat stat = Files.stat("/proc/" + process.pid + "/" + link);
         if (path.endsWith(" (deleted)") && stat.links() == 0) {
+            if (stat.type() == Files.Stat.DIRECTORY && !path.startsWith("/proc/")) {
+                process.workingDirectoryDeleted = true;
+                return;
+            }
             throw process.refuse(what + " " + OpenDescriptor.name(path) + " was deleted or replaced while it ran, so "
                     + "a restart would not find it; restore the file and start the job again");
         }

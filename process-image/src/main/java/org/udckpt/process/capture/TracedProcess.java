@@ -45,6 +45,8 @@ final class TracedProcess implements StoppedProcess {
     int denyWriteExecute;
     /** MCL_FUTURE, with MCL_ONFAULT or not (mlockall(2)); 0: neither. */
     int lockFuture;
+    /** Its working directory has lost its name. */
+    boolean workingDirectoryDeleted;
     /** The process that the job was started by, in this one's namespace: {@link SharingCheck#origin}. */
     int originPid;
     int[] ownedDescriptors = new int[0];
@@ -144,6 +146,11 @@ final class TracedProcess implements StoppedProcess {
     @Override
     public CaptureFailed failed(int descriptor, String reason) {
         return new CaptureFailed("%s, descriptor %d: %s".formatted(this, descriptor, reason));
+    }
+
+    @Override
+    public boolean workingDirectoryDeleted() {
+        return workingDirectoryDeleted;
     }
 
     @Override

@@ -12,6 +12,9 @@ import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.kinds.base.ObjectKind;
 import org.udckpt.process.kinds.base.ObjectOwners;
+import org.udckpt.process.kinds.deleted.DeletedDirectoryKind;
+import org.udckpt.process.kinds.deleted.DeletedWorkingDirectoryKind;
+import org.udckpt.process.kinds.deleted.OpenDeletedDirectoryKind;
 import org.udckpt.process.kinds.epoll.EpollEntryKind;
 import org.udckpt.process.kinds.epoll.EpollKind;
 import org.udckpt.process.kinds.eventfd.EventFdKind;
@@ -104,7 +107,13 @@ public enum ObjectKinds {
     /** An end of one. */
     TERMINAL_END(new TerminalEndKind()),
     /** pidfd_open(2). */
-    PID_FD(new PidFdKind());
+    PID_FD(new PidFdKind()),
+    /** Directories that were removed. */
+    DELETED_DIRECTORY(new DeletedDirectoryKind()),
+    /** Open ones. */
+    OPEN_DELETED_DIRECTORY(new OpenDeletedDirectoryKind()),
+    /** Processes in one. */
+    DELETED_WORKING_DIRECTORY(new DeletedWorkingDirectoryKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -25,7 +25,7 @@ public record DescriptorNumbers(NavigableSet<Integer> used, int needed) {
             if (object.number() >= 0) {
                 used.add(object.number());
             }
-            if (object instanceof SharedMemory) {
+            if (object.openForAWhile()) {
                 needed++;
             }
         }

@@ -14,6 +14,11 @@ public interface KernelObject {
         return false;
     }
 
+    /** Whether a restart has a descriptor of it for a while that is none of the job's. */
+    default boolean openForAWhile() {
+        return false;
+    }
+
     /** A number of a descriptor that a restart needs for it, whatever the number stands for in the end; -1: none. */
     default int number() {
         return -1;

@@ -15,7 +15,8 @@ public record NewName(Kind kind, String path, int mode, int uid, int gid) {
     public enum Kind {
         SHARED_MEMORY(Files.Stat.REGULAR, "shared memory"),
         FIFO(Files.Stat.FIFO, "FIFO"),
-        SOCKET(Files.Stat.SOCKET, "unix socket");
+        SOCKET(Files.Stat.SOCKET, "unix socket"),
+        DIRECTORY(Files.Stat.DIRECTORY, "directory");
 
         final int type;
         final String words;

@@ -73,8 +73,8 @@ public final class PlacedNames implements AutoCloseable {
             switch (wanted.kind()) {
                 case SHARED_MEMORY -> Files.close(own.create(NEW, Syscall.O_RDWR));
                 case FIFO -> own.makeFifo(NEW);
-                case SOCKET -> throw new IllegalArgumentException(
-                        "a socket is bound by the process that has it: " + wanted);
+                case SOCKET, DIRECTORY -> throw new IllegalArgumentException(
+                        "a socket is bound by the process that has it, and a directory has no content: " + wanted);
             }
             give(own, NEW, wanted);
             long fd = opener.open(own.below(NEW), own.stat(NEW));
@@ -93,7 +93,7 @@ public final class PlacedNames implements AutoCloseable {
     public long makeNameless(String path, Opener opener) {
         String name = path.substring(path.lastIndexOf('/') + 1);
         String directory = path.substring(0, Math.max(1, path.lastIndexOf('/')));
-        try (Folder nearest = nearestWritable(directory, path);
+        try (Folder nearest = nearestWritable(directory, "the file " + path + ", which was deleted while it was open,");
                 StagingDirectory staging = StagingDirectory.in(nearest)) {
             Folder own = staging.folder();
             Files.close(own.create(name, Syscall.O_RDWR));
@@ -109,17 +109,45 @@ public final class PlacedNames implements AutoCloseable {
         }
     }
 
-    private Folder nearestWritable(String directory, String path) {
+    /**
+     * Makes an empty directory that is to lose its name: by that name, or beside it where it is taken, in its parent or
+     * the nearest directory above that is there.
+     *
+     * @param wanted with the name that it had
+     * @param above its parent, if that is to lose its name, too; else null
+     * @return to be closed when it is open, and all that were in it: then it has no name
+     */
+    public NamelessDirectory makeNamelessDirectory(NewName wanted, NamelessDirectory above, Opener opener) {
+        Folder parent = above != null ? above.hold()
+                : nearestWritable(wanted.directory(), wanted.shown() + ", which was deleted while it was in use,");
+        boolean itsOwn = above != null || parent.path().equals(wanted.directory());
+        NamelessDirectory directory = new NamelessDirectory(parent, wanted.name());
+        try {
+            Folder prepared = directory.prepared();
+            give(prepared, wanted.name(), wanted);
+            opener.open(prepared.below(wanted.name()), prepared.stat(wanted.name()));
+            if (itsOwn) {
+                directory.place();
+            }
+            return directory;
+        } catch (RuntimeException | Error e) {
+            directory.close();
+            throw e;
+        }
+    }
+
+    /** @param what needs it */
+    private Folder nearestWritable(String directory, String what) {
         String up = directory;
         while (true) {
-            Folder folder = directories.nearest(root, up, path);
+            Folder folder = directories.nearest(root, up, what);
             if (isWritable(folder)) {
                 return folder;
             }
             String there = folder.path();
             folder.close();
             if (there.equals("/")) {
-                return anywhere("the file " + path + ", which was deleted while it was open,");
+                return anywhere(what);
             }
             up = there.substring(0, Math.max(1, there.lastIndexOf('/')));
         }

@@ -11,6 +11,7 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.NewNames;
+import org.udckpt.process.kinds.deleted.DeletedWorkingDirectory;
 import org.udckpt.process.kinds.memory.SharedMemoryKind;
 import org.udckpt.process.kinds.named.DirectoryOrDevice;
 import org.udckpt.process.model.FileIdentity;
@@ -83,7 +84,9 @@ final class FileChecks {
             }
         }
         bySizeAndTime(except);
-        image.processes().stream().map(ProcessState::workingDirectory).distinct().filter(path -> looked(path, except))
+        Set<Integer> nameless = DeletedWorkingDirectory.of(image);
+        image.processes().stream().filter(process -> !nameless.contains(process.pid()))
+                .map(ProcessState::workingDirectory).distinct().filter(path -> looked(path, except))
                 .forEach(this::directory);
         Set<String> later = new HashSet<>(except);
         new NewNames(image).all().forEach(name -> addWithDirectories(later, name.path()));

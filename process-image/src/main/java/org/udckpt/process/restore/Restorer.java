@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -16,6 +17,7 @@ import org.udckpt.linux.MonotonicClock;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.NewNames;
+import org.udckpt.process.kinds.deleted.DeletedWorkingDirectory;
 import org.udckpt.process.kinds.terminal.TerminalRestore;
 import org.udckpt.process.kinds.unix.PeerMakers;
 import org.udckpt.process.model.GuardPages;
@@ -236,6 +238,7 @@ public final class Restorer {
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(tracees, vectors);
         descriptors = new Descriptors(image, tracees, handles, names, newNames, placed, target, tree,
                 new SharedContents(sharedContents, pages, target.changes()));
+        Set<Integer> elsewhere = DeletedWorkingDirectory.of(image);
         for (ProcessState process : image.processes()) {
             Tracee tracee = tracees.get(process.pid());
             AddressSpace space = new AddressSpace(tracee, process, regionsOf(process), guardsOf(process), handles,
@@ -243,7 +246,9 @@ public final class Restorer {
             spaces.put(process.pid(), space);
             space.clear(contents(tracee), threadStates.getOrDefault(process.pid(), List.of()));
             ProcessAttributes.permitVectors(tracee, process);
-            ProcessAttributes.enter(tracee, process, names);
+            if (!elsewhere.contains(process.pid())) {
+                ProcessAttributes.enter(tracee, process, names);
+            }
         }
         descriptors.makeMemory();
         for (ProcessState process : image.processes()) {

@@ -42,7 +42,6 @@ class RefusalTest {
     @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD",
             "siblings, CLONE_FILES", "thread-directory, working directory of its own",
             "thread-filter, system call filter", "deleted-program, was deleted or replaced",
-            "deleted-directory, its working directory",
             "other-name, another name", "main-ended, its main thread has ended",
             "main-ended-child, its main thread has ended", "groups, cannot be restored at its place",
             "ended-signal, instead of SIGCHLD",

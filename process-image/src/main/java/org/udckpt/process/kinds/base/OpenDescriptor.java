@@ -46,6 +46,13 @@ public record OpenDescriptor(
         return link.startsWith("/proc/") || link.startsWith("/sys/");
     }
 
+    /** Whether it is a directory that has lost its name. */
+    public boolean deletedDirectory() {
+        return stat.type() == Files.Stat.DIRECTORY && stat.links() == 0 && link.startsWith("/")
+                && link.endsWith(DELETED)
+                && !pseudo();
+    }
+
     /** Its path, also of a file that was deleted. */
     public String name() {
         return name(link);

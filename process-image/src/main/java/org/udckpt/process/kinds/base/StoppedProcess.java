@@ -25,6 +25,9 @@ public interface StoppedProcess {
     /** Whether other file systems may be mounted for it than for this process (mount_namespaces(7)). */
     boolean hasMountsOfItsOwn();
 
+    /** Whether its working directory has lost its name. */
+    boolean workingDirectoryDeleted();
+
     /** Numbers of descriptors that belong to the library and not to the job. */
     int[] ownedDescriptors();
 

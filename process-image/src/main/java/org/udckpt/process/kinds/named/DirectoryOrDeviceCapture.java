@@ -23,10 +23,10 @@ final class DirectoryOrDeviceCapture implements KindCapture {
     @Override
     public boolean takes(OpenDescriptor open) {
         if (open.onlyNames()) {
-            return true;
+            return !open.deletedDirectory();
         }
         return open.link().startsWith("/") && !open.pseudo()
-                && (open.stat().type() == Files.Stat.DIRECTORY
+                && (open.stat().type() == Files.Stat.DIRECTORY && !open.deletedDirectory()
                         || open.stat().type() == Files.Stat.CHARACTER && scope.names().device(open) != null);
     }
 
@@ -47,9 +47,6 @@ final class DirectoryOrDeviceCapture implements KindCapture {
         }
         if (!open.onlyNames() && open.stat().type() == Files.Stat.CHARACTER) {
             return scope.names().device(open);
-        }
-        if (!open.onlyNames() && link.endsWith(DELETED)) {
-            throw open.refuse(link + ": a deleted directory cannot be opened again");
         }
         return scope.names().ofTheSame(open);
     }
