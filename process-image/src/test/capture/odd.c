@@ -275,6 +275,19 @@ static void cpu_timer(void) {
     MUST(timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer));
 }
 
+/* A file that has only its other name when this returns: open, or mapped. */
+static void other_name(const char *other, int mapped) {
+    int fd;
+    MUST(mkdir("elsewhere", 0700));
+    MUST(fd = open("one", O_RDWR | O_CREAT, 0600));
+    MUST(link("one", other));
+    MUST(unlink("one"));
+    if (!mapped) return;
+    MUST(ftruncate(fd, 4096));
+    if (mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED) _exit(1);
+    close(fd);
+}
+
 /* Any rule will do: here, no device files are made. */
 static void landlock(void) {
     unsigned long long rights = 1 << 11; /* LANDLOCK_ACCESS_FS_MAKE_BLOCK */
@@ -339,11 +352,9 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "ended-signal")) ended_without_signal();
     else if (!strcmp(kind, "main-ended-child")) main_ended_child();
     else if (!strcmp(kind, "deleted-program")) MUST(unlink("odd"));
-    else if (!strcmp(kind, "other-name")) {
-        MUST(open("one", O_RDWR | O_CREAT, 0600));
-        MUST(link("one", "two"));
-        MUST(unlink("one"));
-    } else if (!strcmp(kind, "path-handle")) path_handle();
+    else if (!strcmp(kind, "other-name")) other_name("elsewhere/two", 0);
+    else if (!strcmp(kind, "mapped-other-name")) other_name("two", 1);
+    else if (!strcmp(kind, "path-handle")) path_handle();
     else if (!strcmp(kind, "signal-io")) signal_io();
     else if (!strcmp(kind, "aio")) {
         unsigned long context = 0;

@@ -99,6 +99,11 @@ final class DescriptorScope implements CaptureScope {
     }
 
     @Override
+    public String nameOnDisk(OpenDescriptor open) {
+        return memory.nameOnDisk(open);
+    }
+
+    @Override
     public OpenedByName names() {
         return names;
     }

@@ -28,6 +28,9 @@ import org.udckpt.process.trace.Injector;
 final class MemoryObjects {
     private static final String SHARED_MEMORY = "/dev/shm/"; // shm_open(3)
     private static final long HUGETLBFS = 0x9584_58f6L, MQUEUE = 0x1980_0202;
+    private static final String DELETED = " (deleted)";
+    private static final String OTHER_NAME = " still has another name (link(2)), which a restart would not find; keep "
+            + "the name under which it was opened";
     private static final int F_GET_SEALS = 1034, IPC_STAT = 2;
 
     /** ipc_perm and size of a SysV segment, read by shmctl in a process that has it. */
@@ -38,6 +41,7 @@ final class MemoryObjects {
     private final Map<String, Long> ids = new HashMap<>();
     private final Map<Long, Segment> segments = new HashMap<>();
     private final List<ContentCopy> copies = new ArrayList<>();
+    private final OtherNames otherNames = new OtherNames();
     /** By their keys, for files that the job has open for reading. */
     private final Map<String, OpenDescriptor> readable = new HashMap<>();
     private QuietFiles quiet;
@@ -93,7 +97,7 @@ final class MemoryObjects {
         MemoryKind kind = kind(open);
         if (kind == null || kind == MemoryKind.DISK_FILE) {
             String refusal = kind == null ? null
-                    : files.opened(open.link(), open.proc(), open.flags(), open.stat(), readable(open));
+                    : files.opened(nameOnDisk(open), open.proc(), open.flags(), open.stat(), readable(open));
             if (refusal != null) {
                 throw open.refuse(refusal);
             }
@@ -114,7 +118,8 @@ final class MemoryObjects {
         int file = (int) LinuxError.check(opened, "open " + open.link());
         try {
             long seals = kind == MemoryKind.MEMFD ? Syscall.call(Syscall.FCNTL, file, F_GET_SEALS) : 0;
-            return add(key, kind, open.name(), stat, 0, 0, (int) Math.max(0, seals), file);
+            return add(key, kind, kind == MemoryKind.NAMED_FILE ? nameOnDisk(open) : open.name(), stat, 0, 0,
+                    (int) Math.max(0, seals), file);
         } finally {
             Files.close(file);
         }
@@ -125,7 +130,14 @@ final class MemoryObjects {
         return reader == null ? null : new FileCut.Readable(reader.process().pid(), reader.fd());
     }
 
-    private static MemoryKind kind(OpenDescriptor open) {
+    /** The name under which a file is found: that by which it was opened, unless only another one is left. */
+    String nameOnDisk(OpenDescriptor open) {
+        boolean other = open.link().endsWith(DELETED) && open.stat().links() > 0;
+        return other ? otherNames.of(quiet, open.process(), open.name(), key(open.stat()), MemoryObjects::key)
+                : open.stat().links() > 0 ? open.link() : open.name();
+    }
+
+    private MemoryKind kind(OpenDescriptor open) {
         LinuxError.check(Syscall.call(Syscall.STATFS, Scratch.string(open.proc()), Scratch.data().address()),
                 "statfs " + open.link());
         long type = Scratch.data().get(JAVA_LONG, 0);
@@ -140,15 +152,14 @@ final class MemoryObjects {
         if (type == MQUEUE) { // with a name or without
             throw open.refuse("POSIX message queue " + open.link() + " cannot be checkpointed; close it first");
         }
-        if (open.link().endsWith(" (deleted)")) {
-            if (open.stat().links() > 0) {
-                throw open.refuse(open.link()
-                        + " still has another name (link(2)), which a restart would not find; keep the name under "
-                        + "which it was opened");
-            }
+        if (open.link().endsWith(DELETED) && open.stat().links() == 0) {
             return MemoryKind.DELETED_FILE;
         }
-        if (type == HUGETLBFS || open.link().startsWith(SHARED_MEMORY)) {
+        String name = nameOnDisk(open);
+        if (name == null) {
+            throw open.refuse(open.link() + OTHER_NAME);
+        }
+        if (type == HUGETLBFS || name.startsWith(SHARED_MEMORY)) {
             return open.writable() || mayWrite(open.proc()) ? MemoryKind.NAMED_FILE : null;
         }
         return open.writable() ? MemoryKind.DISK_FILE : null;
@@ -195,6 +206,7 @@ final class MemoryObjects {
                 return addSaved(mapping, key, id);
             }
         }
+        refuseOtherName(process, mapping, kind, key);
         String path = "/proc/%d/map_files/%x-%x".formatted(process.pid, mapping.start(), mapping.end());
         long file = quiet.tryOpen(path, mapping.path());
         if (file == -LinuxError.EPERM || file == -LinuxError.EACCES) { // needs CAP_CHECKPOINT_RESTORE
@@ -203,6 +215,9 @@ final class MemoryObjects {
         LinuxError.check(file, "open " + path);
         try {
             Files.Stat stat = Files.stat((int) file);
+            if (kind == MemoryKind.DELETED_FILE && mapping.shared() && stat.links() > 0) {
+                throw process.refuse("it has mapped " + mapping.path() + DELETED + ", which" + OTHER_NAME);
+            }
             Segment segment = segments.get(mapping.inode());
             if (kind == MemoryKind.SYSV) {
                 stat = new Files.Stat(stat.device(), stat.inode(), stat.links(), segment.mode, segment.uid, segment.gid,
@@ -213,6 +228,14 @@ final class MemoryObjects {
                     kind == MemoryKind.SYSV ? (int) mapping.inode() : 0, seals, (int) file);
         } finally {
             Files.close((int) file);
+        }
+    }
+
+    /** What is written to a shared mapping of a file is seen under its other name, and has to be after a restart. */
+    private void refuseOtherName(TracedProcess process, Mapping mapping, MemoryKind kind, String key) {
+        if (kind == MemoryKind.DELETED_FILE && mapping.shared()
+                && otherNames.of(quiet, process, mapping.path(), key, MemoryObjects::key) != null) {
+            throw process.refuse("it has mapped " + mapping.path() + DELETED + ", which" + OTHER_NAME);
         }
     }
 

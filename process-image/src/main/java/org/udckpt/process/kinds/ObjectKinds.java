@@ -18,6 +18,7 @@ import org.udckpt.process.kinds.deleted.OpenDeletedDirectoryKind;
 import org.udckpt.process.kinds.epoll.EpollEntryKind;
 import org.udckpt.process.kinds.epoll.EpollKind;
 import org.udckpt.process.kinds.eventfd.EventFdKind;
+import org.udckpt.process.kinds.file.FormerNameKind;
 import org.udckpt.process.kinds.file.OpenFileKind;
 import org.udckpt.process.kinds.inotify.InotifyKind;
 import org.udckpt.process.kinds.lock.FileLockKind;
@@ -113,7 +114,9 @@ public enum ObjectKinds {
     /** Open ones. */
     OPEN_DELETED_DIRECTORY(new OpenDeletedDirectoryKind()),
     /** Processes in one. */
-    DELETED_WORKING_DIRECTORY(new DeletedWorkingDirectoryKind());
+    DELETED_WORKING_DIRECTORY(new DeletedWorkingDirectoryKind()),
+    /** Names that open files have lost. */
+    FORMER_NAME(new FormerNameKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -52,6 +52,11 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
     }
 
     @Override
+    public boolean same(Maker maker, long one, long other) {
+        return NamedFiles.stat((Tracee) maker, one).isSame(NamedFiles.stat((Tracee) maker, other));
+    }
+
+    @Override
     public Maker user(long memory) {
         return descriptors.user(memory);
     }

@@ -15,6 +15,8 @@ final class Leftovers {
     static void remove(int pid) throws IOException, InterruptedException {
         Files.deleteIfExists(Path.of("/dev/shm/udckpt-feature-" + pid));
         Files.deleteIfExists(Path.of("/dev/shm/udckpt-feature-gone-" + pid));
+        Files.deleteIfExists(Path.of("/dev/shm/udckpt-feature-other-" + pid));
+        Files.deleteIfExists(Path.of("/dev/shm/udckpt-feature-other-" + pid + "-2"));
         removeSystemV("shm", "-m", pid);
         removeSystemV("sem", "-s", pid);
     }

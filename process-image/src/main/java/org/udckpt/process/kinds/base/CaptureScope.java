@@ -26,6 +26,9 @@ public interface CaptureScope {
     /** The object with the content of an open regular file; 0: the file is found by its name again. */
     long contentOf(OpenDescriptor open);
 
+    /** The name under which an open regular file without {@link #contentOf} is found again. */
+    String nameOnDisk(OpenDescriptor open);
+
     /** By where it comes from: the launcher's standard stream with this number, else -1. */
     int stream(OpenDescriptor open);
 

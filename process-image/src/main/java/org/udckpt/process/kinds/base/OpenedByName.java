@@ -101,23 +101,23 @@ public final class OpenedByName {
         if (here != null) {
             throw open.refuse("an open directory or handle is " + here);
         }
-        return permitted(open, named);
+        return permitted(open, open.link(), named);
     }
 
-    /** The name of a regular file on disk, whose content is looked at elsewhere. */
-    public String file(OpenDescriptor open) {
-        found(open.process(), "a file that it has open (descriptor " + open.fd() + ")", open.link(), open.stat());
-        return permitted(open, open.stat());
+    /** Looks at the name of a regular file on disk, whose content is looked at elsewhere. */
+    public void file(OpenDescriptor open, String name) {
+        found(open.process(), "a file that it has open (descriptor " + open.fd() + ")", name, open.stat());
+        permitted(open, name, open.stat());
     }
 
     /** Permissions may have changed since the process opened it, and a restart opens it again. */
-    private static String permitted(OpenDescriptor open, Files.Stat stat) {
-        int refused = Access.refusal(seenBy(open), open.openFlags(), stat);
+    private static String permitted(OpenDescriptor open, String name, Files.Stat stat) {
+        int refused = Access.refusal(seenBy(open.process(), name), open.openFlags(), stat);
         if (refused != 0) {
-            throw open.refuse(open.link() + " is open, but a restart could not open it again: "
+            throw open.refuse(name + " is open, but a restart could not open it again: "
                     + LinuxError.name(refused) + "; permit it again (chmod, chattr), or close it first");
         }
-        return open.link();
+        return name;
     }
 
     /** Refuses a name that leads to something else than it did, or is out of reach: a mount lies over it. */

@@ -70,6 +70,9 @@ public interface RestoreScope {
     /** As {@link #verify(Maker, OpenFile, long)}, of what was found under a path. */
     void verify(Maker maker, String path, long fd);
 
+    /** Whether two descriptors of {@code maker} are of one file. */
+    boolean same(Maker maker, long one, long other);
+
     /** The first process that has the memory mapped or open; any where none has. */
     Maker user(long memory);
 

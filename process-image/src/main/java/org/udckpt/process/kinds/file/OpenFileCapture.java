@@ -22,13 +22,17 @@ final class OpenFileCapture implements KindCapture {
     @Override
     public long read(OpenDescriptor open) {
         long backing = scope.contentOf(open);
+        String name = scope.nameOnDisk(open);
         if (backing == 0) {
-            scope.names().file(open);
+            scope.names().file(open, name);
         }
         Files.Stat stat = open.stat();
         long id = scope.table().newId();
-        scope.table().add(new OpenFile(id, open.name(), open.openFlags(), open.position(), stat.size(),
+        scope.table().add(new OpenFile(id, name, open.openFlags(), open.position(), stat.size(),
                 stat.mode() & 07777, stat.device(), stat.inode(), stat.modified(), backing));
+        if (!name.equals(open.name())) {
+            scope.table().add(new FormerName(scope.table().newId(), id, open.name()));
+        }
         return id;
     }
 }

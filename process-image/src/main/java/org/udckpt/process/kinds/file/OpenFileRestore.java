@@ -21,12 +21,14 @@ final class OpenFileRestore implements KindRestore<OpenFile> {
     private static final int ACCESS = 3;
 
     private final RestoreScope scope;
+    private final FormerNames formerNames;
     /** Ids of memory of memfds, and of those of which a descriptor is there. */
     private final Set<Long> memfds;
     private final Set<Long> begun = new HashSet<>();
 
     OpenFileRestore(RestoreScope scope) {
         this.scope = scope;
+        this.formerNames = new FormerNames(scope);
         this.memfds = scope.objects(SharedMemory.class).stream().filter(memory -> memory.kind() == MemoryKind.MEMFD)
                 .map(SharedMemory::id).collect(Collectors.toSet());
     }
@@ -38,6 +40,10 @@ final class OpenFileRestore implements KindRestore<OpenFile> {
         }
         if (file.backing() == 0) {
             return named(maker, file);
+        }
+        long formerly = formerNames.tryOpen(maker, file);
+        if (formerly >= 0) {
+            return at(maker, file.path(), formerly, file.position());
         }
         // A second open file description of the same inode, which may have no name (proc(5), /proc/PID/fd).
         // That path is a symbolic link, which O_NOFOLLOW (SQLite, Python's tempfile) would refuse.
@@ -67,7 +73,9 @@ final class OpenFileRestore implements KindRestore<OpenFile> {
     private long named(Maker maker, OpenFile file) {
         boolean waits = scope.verified(file.path()) && (file.flags() & Syscall.O_NONBLOCK) == 0;
         int flags = OpenFlags.kept(file.flags());
-        long opened = scope.tryOpen(maker, file.path(), flags | (waits ? Syscall.O_NONBLOCK : 0));
+        long formerly = formerNames.tryOpen(maker, file);
+        long opened = formerly >= 0 ? formerly
+                : scope.tryOpen(maker, file.path(), flags | (waits ? Syscall.O_NONBLOCK : 0));
         long fd = at(maker, file.path(), opened, 0);
         scope.verify(maker, file, fd);
         if (waits) {

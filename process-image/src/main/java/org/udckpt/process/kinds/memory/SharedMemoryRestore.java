@@ -128,7 +128,8 @@ final class SharedMemoryRestore implements KindRestore<SharedMemory> {
                             IPC_RMID, 0);
                 }
             }
-            case ANONYMOUS, NAMED_FILE, DISK_FILE -> {
+            case NAMED_FILE -> time(maker, memory);
+            case ANONYMOUS, DISK_FILE -> {
             }
         }
     }
@@ -141,8 +142,14 @@ final class SharedMemoryRestore implements KindRestore<SharedMemory> {
                     memory.gid());
         }
         maker.call("chmod " + memory.path(), Syscall.FCHMOD, fd, memory.mode() & 07777);
+        time(maker, memory);
+    }
+
+    /** Sets the time of writing, where somebody has it open. */
+    private void time(Maker maker, SharedMemory memory) {
         Long time = modified.get(memory.id());
         if (time != null) {
+            long fd = scope.made().in(maker, memory.id());
             // struct timespec[2]
             long times = maker.structure().i64(0).i64(UTIME_OMIT)
                     .i64(Math.floorDiv(time, SECOND_NS)).i64(Math.floorMod(time, SECOND_NS)).put();

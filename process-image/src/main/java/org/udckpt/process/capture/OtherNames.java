@@ -1,0 +1,48 @@
+package org.udckpt.process.capture;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Function;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
+import org.udckpt.process.files.QuietFiles;
+import org.udckpt.process.kinds.base.StoppedProcess;
+
+/**
+ * Finds files whose name was removed by another name that they have (link(2)). That may be anywhere on the file system:
+ * it is looked for in the directory of the first, where locks, mail and rotated logs have it.
+ */
+final class OtherNames {
+    /** Of a directory, some 20,000 names: longer ones are not looked through while the job stands. */
+    private static final long MOST_BYTES = 640 << 10;
+
+    /** By the files' keys; "": none was found. */
+    private final Map<String, String> found = new HashMap<>();
+
+    /**
+     * @param process that has the file
+     * @param gone the name that was removed
+     * @param key of the file, as {@code keys} has it from its attributes
+     * @return null: none was found
+     */
+    String of(QuietFiles quiet, StoppedProcess process, String gone, String key, Function<Files.Stat, String> keys) {
+        String other = found.computeIfAbsent(key, _ -> find(quiet, process, gone, key, keys));
+        return other.isEmpty() ? null : other;
+    }
+
+    private static String find(QuietFiles quiet, StoppedProcess process, String gone, String key,
+            Function<Files.Stat, String> keys) {
+        String directory = gone.substring(0, Math.max(1, gone.lastIndexOf('/')));
+        long opened = quiet.tryOpen("/proc/" + process.pid() + "/root" + directory, directory);
+        if (opened == -LinuxError.ENOENT || opened == -LinuxError.EACCES || opened == -LinuxError.ENOTDIR) {
+            return "";
+        }
+        try (Folder folder = Folder.of(directory, (int) LinuxError.check(opened, "open " + directory))) {
+            return folder.stat().size() > MOST_BYTES ? "" : folder.names().stream()
+                    .filter(name -> folder.stat(name) instanceof Files.Stat stat && keys.apply(stat).equals(key))
+                    .findFirst().map(folder::below).orElse("");
+        }
+    }
+}
