@@ -1,11 +1,11 @@
-/* O_PATH descriptors of files, directories, symbolic links, FIFOs and sockets: where they lead, and that they are no
- * more than that. */
+/* O_PATH descriptors of files, directories, symbolic links (one leads nowhere), FIFOs and sockets: where they lead, and
+ * that they are no more than that. */
 #include "feature.h"
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { FILE_, LINK, FIFO_, SOCKET_, DIRECTORY, PROGRAM, KINDS };
-static const mode_t types[] = {S_IFREG, S_IFLNK, S_IFIFO, S_IFSOCK, S_IFDIR, S_IFREG};
+enum { FILE_, LINK, FIFO_, SOCKET_, DIRECTORY, PROGRAM, NOWHERE, KINDS };
+static const mode_t types[] = {S_IFREG, S_IFLNK, S_IFIFO, S_IFSOCK, S_IFDIR, S_IFREG, S_IFLNK};
 
 static int open_path(const char *path, int flags) {
   int fd = open(path, O_PATH | flags);
@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
   MUST(!mkdir(scratch("directory"), 0755));
   int file = open_scratch("directory/file", O_WRONLY | O_CREAT);
   MUST(write(file, "content", 7) == 7 && !close(file) && !symlink("file", scratch("directory/link")) &&
-       !mkfifo(scratch("directory/fifo"), 0600));
+       !symlink("no/file", scratch("nowhere")) && !mkfifo(scratch("directory/fifo"), 0600));
   struct sockaddr_un name = {.sun_family = AF_UNIX};
   CHECK(snprintf(name.sun_path, sizeof name.sun_path, "%s", scratch("directory/socket")) < (int)sizeof name.sun_path,
         "the scratch directory's name is too long");
@@ -26,7 +26,8 @@ int main(int argc, char **argv) {
   MUST(!bind(listener, (struct sockaddr *)&name, sizeof name) && !listen(listener, 3));
   int fds[] = {open_path(scratch("directory/file"), O_CLOEXEC), open_path(scratch("directory/link"), O_NOFOLLOW),
                open_path(scratch("directory/fifo"), 0),         open_path(scratch("directory/socket"), 0),
-               open_path(scratch("directory"), O_DIRECTORY),    open_path("/proc/self/exe", 0)};
+               open_path(scratch("directory"), O_DIRECTORY),    open_path("/proc/self/exe", 0),
+               open_path(scratch("nowhere"), O_NOFOLLOW)};
   int twin = dup(fds[FILE_]);
   struct stat stats[KINDS], now;
   for (int i = 0; i < KINDS; i++) MUST(!fstat(fds[i], &stats[i]) && (stats[i].st_mode & S_IFMT) == types[i]);

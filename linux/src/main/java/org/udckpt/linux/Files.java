@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.udckpt.linux.LinuxConstants.AT_FDCWD;
+import static org.udckpt.linux.LinuxConstants.AT_SYMLINK_NOFOLLOW;
 import static org.udckpt.linux.LinuxConstants.O_NOCTTY;
 import static org.udckpt.linux.LinuxConstants.STATX_BTIME;
 
@@ -132,6 +133,13 @@ public final class Files {
     public static Stat tryStat(String path) {
         MemorySegment data = Scratch.data();
         return Syscall.call(Syscall.STAT, Scratch.string(path), data.address()) < 0 ? null : stat(data);
+    }
+
+    /** As {@link #tryStat(String)}, of a symbolic link itself (lstat(2)). */
+    public static Stat tryLinkStat(String path) {
+        MemorySegment data = Scratch.data();
+        return Syscall.call(Syscall.NEWFSTATAT, AT_FDCWD, Scratch.string(path), data.address(), AT_SYMLINK_NOFOLLOW) < 0
+                ? null : stat(data);
     }
 
     public static Stat stat(int fd) {

@@ -92,8 +92,9 @@ public final class OpenedByName {
 
     /** The name of a directory, or of anything that is open by O_PATH. */
     public String ofTheSame(OpenDescriptor open) {
-        Files.Stat named = Files.tryStat(seenBy(open));
-        if (named == null || !named.isSame(open.stat()) && open.stat().type() != Files.Stat.LINK) {
+        boolean link = open.stat().type() == Files.Stat.LINK;
+        Files.Stat named = link ? Files.tryLinkStat(seenBy(open)) : Files.tryStat(seenBy(open));
+        if (named == null || !named.isSame(open.stat())) {
             throw open.refuse(open.link() + " is open, and " + (named == null ? "nothing is" : "something else is")
                     + " under this name now, so a restart could not open it again; close it first");
         }
@@ -144,7 +145,7 @@ public final class OpenedByName {
         if (path.startsWith("/proc/") || path.startsWith("/dev/pts") || !process.hasMountsOfItsOwn()) {
             return null;
         }
-        Files.Stat here = Files.tryStat(path);
+        Files.Stat here = stat.type() == Files.Stat.LINK ? Files.tryLinkStat(path) : Files.tryStat(path);
         boolean same = here != null && here.isSame(stat) || isOverlay(seenBy(process, path));
         return same
                 ? null
