@@ -179,11 +179,13 @@ final class DescriptorReader {
     private long socket(OpenDescriptor open) {
         return open.duplicated(socket -> {
             SocketType type = SocketType.of(socket);
-            return sockets.stream()
+            long object = sockets.stream()
                     .filter(kind -> kind.takes(type))
                     .findFirst()
                     .orElseThrow(() -> type.refusal(open))
                     .read(open, socket, type);
+            sockets.forEach(kind -> kind.beside(open, socket, object));
+            return object;
         });
     }
 

@@ -20,6 +20,7 @@ import org.udckpt.process.kinds.epoll.EpollKind;
 import org.udckpt.process.kinds.eventfd.EventFdKind;
 import org.udckpt.process.kinds.file.FormerNameKind;
 import org.udckpt.process.kinds.file.OpenFileKind;
+import org.udckpt.process.kinds.filter.SocketFilterKind;
 import org.udckpt.process.kinds.inotify.InotifyKind;
 import org.udckpt.process.kinds.lock.FileLockKind;
 import org.udckpt.process.kinds.memory.MappedFileKind;
@@ -116,7 +117,9 @@ public enum ObjectKinds {
     /** Processes in one. */
     DELETED_WORKING_DIRECTORY(new DeletedWorkingDirectoryKind()),
     /** Names that open files have lost. */
-    FORMER_NAME(new FormerNameKind());
+    FORMER_NAME(new FormerNameKind()),
+    /** SO_ATTACH_FILTER. */
+    SOCKET_FILTER(new SocketFilterKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

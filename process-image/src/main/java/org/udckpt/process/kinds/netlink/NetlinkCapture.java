@@ -60,11 +60,6 @@ final class NetlinkCapture implements SocketCapture {
             throw open.refuse(
                     "a netlink socket of family " + protocol + " (netlink(7)) cannot be checkpointed; close it first");
         }
-        if (SocketOptions.filtered(socket)) {
-            throw open.refuse(
-                    "a netlink socket with a filter (SO_ATTACH_FILTER, SO_ATTACH_BPF) cannot be checkpointed; "
-                            + "detach it first");
-        }
         int port = address(Syscall.GETSOCKNAME, socket);
         if (address(Syscall.GETPEERNAME, socket) != 0) {
             throw open.refuse(

@@ -17,4 +17,11 @@ public interface SocketCapture extends KindCapture {
      * @param socket a duplicate of {@code open} in this process; it is closed afterwards
      */
     long read(OpenDescriptor open, int socket, SocketType type);
+
+    /**
+     * Every socket is shown here after it was read, by whatever kind: for what it has beside that.
+     *
+     * @param object of the socket
+     */
+    default void beside(OpenDescriptor open, int socket, long object) {}
 }

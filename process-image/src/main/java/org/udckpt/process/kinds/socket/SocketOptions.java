@@ -26,7 +26,6 @@ import org.udckpt.process.model.TcpOptions;
 /** Options of sockets of one type, compared with those of a new one. Close it. */
 public final class SocketOptions implements AutoCloseable {
     private static final int ENOPROTOOPT = 92, LENGTH = 1024;
-    private static final int SO_GET_FILTER = 26;
     private static final int SEND_LOCKED = 1, RECEIVE_LOCKED = 2;
 
     private final int type;
@@ -166,15 +165,6 @@ public final class SocketOptions implements AutoCloseable {
     /** SO_BINDTODEVICE, or empty. */
     public static String device(int socket) {
         return text(socket, TcpOptions.SOL_SOCKET, SO_BINDTODEVICE);
-    }
-
-    /** Whether a program looks at what it receives (SO_ATTACH_FILTER, SO_ATTACH_BPF). */
-    public static boolean filtered(int socket) {
-        MemorySegment data = Scratch.data();
-        data.set(JAVA_INT, LENGTH, 0);
-        long result = Syscall.call(Syscall.GETSOCKOPT, socket, TcpOptions.SOL_SOCKET, SO_GET_FILTER, data.address(),
-                data.address() + LENGTH);
-        return result < 0 || data.get(JAVA_INT, LENGTH) != 0;
     }
 
     @Override

@@ -62,11 +62,6 @@ final class TcpOptionReader implements AutoCloseable {
             throw end.open.refuse(end + ": a TCP socket with the kernel's " + layer
                     + " layer (TCP_ULP) cannot be checkpointed; turn that layer off");
         }
-        if (SocketOptions.filtered(end.socket())) {
-            throw end.open.refuse(end
-                    + ": a TCP socket with a filter (SO_ATTACH_FILTER, SO_ATTACH_BPF) cannot be checkpointed; "
-                    + "detach it first");
-        }
     }
 
     @Override

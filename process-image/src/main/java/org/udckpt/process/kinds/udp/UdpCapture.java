@@ -105,11 +105,6 @@ final class UdpCapture implements SocketCapture {
 
     private static void refuseOddities(OpenDescriptor open, int socket, byte[] local) {
         String what = "UDP socket " + TcpAddress.of(local);
-        if (SocketOptions.filtered(socket)) {
-            throw open.refuse(what
-                    + ": a socket with a filter (SO_ATTACH_FILTER, SO_ATTACH_BPF) cannot be checkpointed; detach it "
-                    + "first");
-        }
         if (positive(SocketOptions.number(socket, PacketOptions.SOL_UDP, PacketOptions.UDP_CORK))) {
             throw open.failed(what + " is corked (UDP_CORK), and its pending data cannot be read");
         }

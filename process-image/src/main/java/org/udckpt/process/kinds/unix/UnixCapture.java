@@ -88,10 +88,6 @@ final class UnixCapture implements SocketCapture {
                     "a listening socket has %d connections that were not accepted yet; try again later".formatted(
                             info.receiveQueue()));
         }
-        if (SocketOptions.filtered(socket)) {
-            throw open.refuse(
-                    "a unix socket has a filter (SO_ATTACH_FILTER, SO_ATTACH_BPF), which cannot be checkpointed");
-        }
         long id = table.newId();
         int[] options = UnixOptionReader.changed(socket, type);
         if (options.length > 0) {
