@@ -78,7 +78,8 @@ int main(int argc, char **argv) {
   struct sock_filter all[1] = {BPF_STMT(BPF_RET | BPF_K, 0xffff)};
   struct sock_fprog passing = {1, all};
   bool filters = !setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &passing, sizeof passing);
-  MUST(filters || (errno == EPERM && geteuid())); /* newer kernels permit it only to root on TCP */
+  int refused = filters ? 0 : errno;
+  MUST(filters || (refused == EPERM && geteuid())); /* newer kernels permit it only to root on TCP */
   int stream = accepted(listener, &client);
   MUST(!socketpair(AF_UNIX, SOCK_DGRAM, 0, pair));
   attach(pair[1], 0, 'u');
