@@ -38,7 +38,7 @@ static void check_filter(int fd, unsigned offset, unsigned byte, const char *wha
 /* Sends both, of which only one passes. */
 static void check_passes(int from, int to, char passes, const char *what) {
   char other = passes + 1, got = 0;
-  CHECK(send(from, &other, 1, 0) == 1 || errno == EPERM, "%s: sending", what); /* a unix socket says that it is dropped */
+  CHECK(send(from, &other, 1, 0) == 1 || errno == EPERM, "%s: sending", what); /* of unix sockets who sends is told */
   CHECK(send(from, &passes, 1, 0) == 1, "%s: sending what passes", what);
   CHECK(recv(to, &got, 1, 0) == 1 && got == passes, "%s: got %d", what, got);
   CHECK(recv(to, &got, 1, MSG_DONTWAIT) == -1 && errno == EAGAIN, "%s: more has passed", what);
