@@ -259,6 +259,8 @@ int soft_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
     if (!status && next == IBV_QPS_RESET) {
         reset(qp);
     } else if (!status && next == IBV_QPS_ERR) {
+        if (qp->rc)
+            soft_rc_take_last(qp);
         soft_qp_fail(qp);
     } else if (!status && (!(mask & IBV_QP_PORT) || !(status = soft_port_move(qp, attr->port_num)))) {
         if (qp->rc)

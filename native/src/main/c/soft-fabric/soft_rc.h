@@ -209,6 +209,9 @@ int soft_rc_receive(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *soli
 /* Some packets, `most` times at the most; with rc->lock held. Whether they brought anything that a program can see:
  * answers to its own requests that say no more than that they were taken do not. */
 bool soft_rc_take_rounds(struct soft_rc *rc, int most);
+/* Before a program gives a connection up: a device has taken what arrived until then, so that a request that was
+ * answered for has succeeded and is not flushed. Of a connection that is not locked. */
+void soft_rc_take_last(struct soft_qp *qp);
 
 /* soft_rc_order.c: of a connection that is not locked. */
 void soft_rc_order_add(struct soft_rc *rc);

@@ -93,3 +93,15 @@ int soft_rc_receive(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *soli
     }
     return 0; /* completions are in the queues' rings */
 }
+
+void soft_rc_take_last(struct soft_qp *qp)
+{
+    struct soft_rc *rc = qp->rc;
+    if (!soft_rc_listens(rc))
+        return;
+    soft_lock(&rc->lock);
+    bool brought = soft_rc_take_rounds(rc, SOFT_RC_WINDOW / SOFT_RC_RECEIVE_BATCH);
+    soft_unlock(&rc->lock);
+    if (brought)
+        soft_rc_take_others(rc);
+}

@@ -143,6 +143,30 @@ static void nobody_there(void)
     fails_with(&p.a, IBV_WC_RETRY_EXC_ERR, 3);
 }
 
+/* What the peer has acknowledged has succeeded, also where nobody has looked at its answer before the connection is
+ * given up. The peer has answered when it is gone. */
+static void given_up_when_taken(void)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+    for (uint64_t i = 0; i < 50; i++) {
+        struct end_pair p = make_pair((struct pair_options){0});
+        struct ibv_wc wc;
+        EQUAL(0, post_recv(&p.b, 0, 64));
+        EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_SEND, .id = i, .length = 8, .flags = signaled}));
+        EQUAL(1, await_wc(p.b.recv_cq, 1, &wc));
+        EQUAL(0, ibv_destroy_qp(p.b.qp));
+        EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_RDMA_WRITE, .id = i + 1, .length = 8}));
+        EQUAL(0, ibv_modify_qp(p.a.qp, &attr, IBV_QP_STATE));
+        EQUAL(1, await_wc(p.a.send_cq, 1, &wc));
+        EQUAL(i, wc.wr_id);
+        EQUAL(IBV_WC_SUCCESS, wc.status);
+        EQUAL(1, await_wc(p.a.send_cq, 1, &wc));
+        EQUAL(i + 1, wc.wr_id);
+        EQUAL(IBV_WC_WR_FLUSH_ERR, wc.status);
+        EQUAL(0, ibv_destroy_qp(p.a.qp));
+    }
+}
+
 /* A device does not know that memory is gone before somebody names it. */
 static void key_is_gone(void)
 {
@@ -237,6 +261,7 @@ int main(int argc, char **argv)
                                             {"receive-not-registered", receive_not_registered},
                                             {"never-ready", never_ready},
                                             {"nobody-there", nobody_there},
+                                            {"given-up-when-taken", given_up_when_taken},
                                             {"key-is-gone", key_is_gone},
                                             {"first-packet-event", first_packet_event},
                                             {"last-wqe-event", last_wqe_event},
