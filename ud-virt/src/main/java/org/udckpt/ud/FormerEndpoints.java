@@ -17,6 +17,8 @@ final class FormerEndpoints implements AutoCloseable {
     private static final Duration WHILE = Duration.ofMinutes(1);
     /** A quarter of the numbers that a host's device has to hand out. */
     private static final int MOST = 1024;
+    /** A job of many short processes leaves ever more of these, which take no place of those just destroyed. */
+    private static final int MOST_ENDED = MOST / 2;
 
     private record Former(Endpoint endpoint, Closeable kept, long since) {}
 
@@ -38,10 +40,10 @@ final class FormerEndpoints implements AutoCloseable {
             return;
         }
         long now = System.nanoTime();
-        while (!destroyed.isEmpty()
-                && (destroyed.size() + ended.size() >= MOST || now - destroyed.element().since() > WHILE.toNanos())) {
+        while (!destroyed.isEmpty() && now - destroyed.element().since() > WHILE.toNanos()) {
             forget(destroyed.remove());
         }
+        makeRoom();
         try {
             destroyed.add(new Former(endpoint, keeper.keep(endpoint.real()), now));
         } catch (IOException taken) {
@@ -51,17 +53,31 @@ final class FormerEndpoints implements AutoCloseable {
 
     /**
      * Its process has ended, and has not destroyed it: the job may go on for long, and its number stays the process's
-     * until another one gets that.
+     * until another one gets that, or many have ended since.
      */
     synchronized void ended(Endpoint endpoint) {
-        if (closed || ended.size() + destroyed.size() >= MOST) {
+        if (closed) {
             return;
         }
+        if (ended.size() >= MOST_ENDED) {
+            forget(ended.remove());
+        }
+        makeRoom();
         try {
             ended.add(new Former(endpoint, keeper.keep(endpoint.real()), System.nanoTime()));
         } catch (IOException inUse) {
             // The process has lost its agent only, and has the address itself.
         }
+    }
+
+    /** For one more: whatever has been gone the longest is forgotten. */
+    private void makeRoom() {
+        if (destroyed.size() + ended.size() < MOST) {
+            return;
+        }
+        boolean endedFirst = destroyed.isEmpty()
+                || !ended.isEmpty() && ended.element().since() - destroyed.element().since() < 0;
+        forget((endedFirst ? ended : destroyed).remove());
     }
 
     private void forget(Former former) {

@@ -105,4 +105,43 @@ class FormerEndpointsTest {
         }
         assertEquals(6000, table.byVirtual(LID, 5000).orElseThrow().real().qpn());
     }
+
+    /** A program that is started again and again leaves its queue pairs each time. */
+    @Test
+    void whoHasEndedTakesNoPlaceOfWhatIsDestroyedLater() {
+        for (int qpn = 5000; qpn < 5000 + 2 * MOST; qpn++) {
+            former.ended(endpoint(qpn));
+        }
+        for (int qpn = 8000; qpn < 8010; qpn++) {
+            former.destroyed(endpoint(qpn));
+        }
+        for (int qpn = 8000; qpn < 8010; qpn++) {
+            assertTrue(table.byReal(LID, qpn).isPresent() && kept.contains(qpn), "of " + qpn);
+        }
+        assertEquals(MOST / 2 + 10, kept.size());
+    }
+
+    /** Else its number goes to another one while the table has it as the ended process's. */
+    @Test
+    void whoHasEndedLongAgoIsForgottenAsAWhole() {
+        for (int qpn = 5000; qpn <= 5000 + MOST / 2; qpn++) {
+            former.ended(endpoint(qpn));
+        }
+        assertTrue(table.byReal(LID, 5000).isEmpty());
+        assertTrue(table.byReal(LID, 5001).isPresent() && kept.contains(5001));
+        assertTrue(!kept.contains(5000), "its address is given back");
+    }
+
+    @Test
+    void theOldestOfBothKindsGoesFirst() {
+        former.destroyed(endpoint(4000));
+        former.ended(endpoint(4001));
+        for (int qpn = 5000; qpn < 5000 + MOST - 1; qpn++) {
+            former.destroyed(endpoint(qpn));
+        }
+        assertTrue(table.byReal(LID, 4000).isEmpty());
+        assertTrue(table.byReal(LID, 4001).isPresent());
+        former.destroyed(endpoint(7000));
+        assertTrue(table.byReal(LID, 4001).isEmpty() && table.byReal(LID, 5000).isPresent());
+    }
 }
