@@ -69,7 +69,7 @@ add_executable(fabric_tags ${FABRIC_TEST}/fabric_tags.c ${FABRIC_TEST}/fabric.c
   ${ROOT}/native/src/main/c/soft-fabric/soft_mac.c ${ROOT}/native/src/main/c/soft-fabric/soft_ghash.c)
 link_verbs(fabric_tags)
 add_executable(fabric_mutations ${FABRIC_TEST}/fabric_mutations.c ${FABRIC_TEST}/fabric.c
-  ${FABRIC_TEST}/fabric_connect.c)
+  ${FABRIC_TEST}/fabric_connect.c ${FABRIC_TEST}/fabric_packets.c ${FABRIC_TEST}/fabric_xrc_ends.c)
 link_verbs(fabric_mutations)
 target_link_libraries(fabric_tags PRIVATE crypto)
 set_target_properties(fabric_tags fabric_mutations PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

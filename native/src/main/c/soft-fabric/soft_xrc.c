@@ -189,6 +189,46 @@ void soft_xrc_extend(const struct soft_rc *rc, __be32 *number, const struct iove
     memcpy(&extended[2], &iov[1], (count - 1) * sizeof *iov);
 }
 
+/* With xrc_lock held. filled: the queue whose receive is flushed, should this packet end the connection. */
+static void requested_of(struct soft_rc *rc, struct soft_srq *srq, const struct soft_srq *filled,
+                         const struct soft_rc_wire *header, const char *payload, uint32_t length)
+{
+    rc->rq = &srq->rq;
+    rc->srq = srq;
+    rc->recv_cq = filled->cq;
+    rc->pd = srq->base.pd;
+    rc->srq_number = filled->number;
+    soft_rc_requested(rc, header, payload, length);
+    rc->rq = rc->qp->rq;
+    rc->srq = NULL;
+    rc->recv_cq = rc->qp->recv_cq;
+    rc->pd = rc->qp->base.pd;
+}
+
+/* All packets of a message name one queue. Amid it another may be named by what was taken before and comes again. With
+ * xrc_lock held; returns whether the packet is dealt with. */
+__attribute__((noinline)) static bool requested_amid(struct soft_rc *rc, struct soft_srq *srq,
+                                                     const struct soft_rc_wire *header, const char *payload,
+                                                     uint32_t length)
+{
+    const struct soft_srq *filled = find_for(rc, rc->srq_number);
+    if (soft_rc_psn(rc->expected, ntohl(header->psn)) == rc->expected)
+        return false;
+    rc->has_receive = filled;
+    requested_of(rc, srq, filled ? filled : srq, header, payload, length);
+    return true;
+}
+
+static void say_unknown(uint32_t number)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&said))
+        fprintf(stderr,
+                "udckpt: an XRC request names shared receive queue %u, which the target's domain does not have in "
+                "this process\n",
+                number);
+}
+
 void soft_xrc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, const char *payload, uint32_t length)
 {
     struct soft_context *context = soft_context_of(rc->qp->base.context);
@@ -196,29 +236,21 @@ void soft_xrc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, c
     if (length < sizeof number)
         return; /* nothing that an initiator sends */
     memcpy(&number, payload, sizeof number);
+    payload += sizeof number;
+    length -= (uint32_t)sizeof number;
     soft_lock(&context->xrc_lock);
     struct soft_srq *srq = find_for(rc, ntohl(number));
-    if (srq) {
-        rc->rq = &srq->rq;
-        rc->srq = srq;
-        rc->recv_cq = srq->cq;
-        rc->pd = srq->base.pd;
-        rc->srq_number = srq->number;
-        soft_rc_requested(rc, header, payload + sizeof number, length - (uint32_t)sizeof number);
-    } else {
-        static atomic_flag said = ATOMIC_FLAG_INIT;
-        if (!atomic_flag_test_and_set(&said))
-            fprintf(stderr,
-                    "udckpt: an XRC request names shared receive queue %u, which the target's domain does not have in "
-                    "this process\n",
-                    ntohl(number));
-        soft_rc_requested_of_nobody(rc, header);
-    }
-    rc->rq = rc->qp->rq;
-    rc->srq = NULL;
-    rc->recv_cq = rc->qp->recv_cq;
-    rc->pd = rc->qp->base.pd;
+    bool taken = srq;
+    if (likely(srq && (!rc->has_receive || rc->srq_number == srq->number)))
+        requested_of(rc, srq, srq, header, payload, length);
+    else if (srq)
+        taken = requested_amid(rc, srq, header, payload, length);
     soft_unlock(&context->xrc_lock);
+    if (taken)
+        return;
+    if (!srq)
+        say_unknown(ntohl(number));
+    soft_rc_requested_of_nobody(rc, header); /* without the lock, which it needs to flush a receive */
 }
 
 bool soft_xrc_fills(const struct soft_rc *rc, const struct soft_srq *srq)
