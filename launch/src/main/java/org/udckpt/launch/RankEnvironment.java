@@ -13,6 +13,12 @@ import org.udckpt.support.runtime.RuntimeDirectory;
  * Rank and agent).
  */
 public final class RankEnvironment {
+    /**
+     * MVAPICH2 2.3.7 tells an adapter by its name, and does not start on one that it does not know. This is the number
+     * of one like the soft fabric's (MV2_HCA_MLX_CX_FDR in its mv2_arch_hca_detect.h): InfiniBand, RC, UD and SRQ.
+     */
+    private static final String MVAPICH2_CONNECTX_FDR = "19";
+
     private final Map<String, String> users;
     private final Installation installation;
     private final RuntimeDirectory runtime;
@@ -107,6 +113,7 @@ public final class RankEnvironment {
             all.put("UDCKPT_DEVICE", "soft");
             all.put("UDCKPT_SOFT_LID", number);
             all.put("UDCKPT_SOFT_QPNS", addresses.of(rank).qpns());
+            all.putIfAbsent("MV2_FORCE_HCA_TYPE", MVAPICH2_CONNECTX_FDR);
         } else {
             all.put("UDCKPT_DEVICE", addresses.device(rank));
             all.put("UDCKPT_HOST_NUMBER", number);
