@@ -204,11 +204,15 @@ void soft_qp_send_failed(struct soft_qp *qp)
 static void reset(struct soft_qp *qp)
 {
     soft_socket_refuse(qp);
+    if (qp->rc)
+        soft_lock(&qp->rc->lock); /* else a packet that the engine is just taking may end the connection afterwards */
     soft_lock(&qp->rq->lock);
     set_state(qp, IBV_QPS_RESET);
     if (!qp->srq)
         soft_rq_clear(&qp->own_rq);
     soft_unlock(&qp->rq->lock);
+    if (qp->rc)
+        soft_unlock(&qp->rc->lock);
     soft_discard(qp);
     soft_fault_release(qp);
     if (qp->rc)
@@ -218,9 +222,8 @@ static void reset(struct soft_qp *qp)
     qp->attr = (struct ibv_qp_attr){0};
 }
 
-static int enter(struct soft_qp *qp, enum ibv_qp_state next, int mask)
+static int enter(struct soft_qp *qp, enum ibv_qp_state now, enum ibv_qp_state next, int mask)
 {
-    enum ibv_qp_state now = soft_state(&qp->base);
     bool receiving = next == IBV_QPS_RTR || next == IBV_QPS_RTS;
     /* The filter closed the socket up to now, so that what came before RTR is lost. */
     if (qp->rc && now == IBV_QPS_INIT && receiving) {
@@ -234,7 +237,10 @@ static int enter(struct soft_qp *qp, enum ibv_qp_state next, int mask)
         if (error)
             return error;
     }
-    set_state(qp, next);
+    if (!qp->rc)
+        set_state(qp, next);
+    else if (!__atomic_compare_exchange_n(&qp->base.state, &now, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return EINVAL; /* a packet has ended the connection since, and that is how it stays */
     if (now == IBV_QPS_INIT && receiving && qp->recv_cq->base.channel)
         soft_channel_rearm(qp->recv_cq);
     return 0;
@@ -268,7 +274,7 @@ int soft_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
         take_values(qp, attr, mask);
         if (qp->rc)
             soft_unlock(&qp->rc->lock);
-        status = enter(qp, next, mask);
+        status = enter(qp, now, next, mask);
     }
     pthread_mutex_unlock(&base->mutex);
     soft_settle(soft_context_of(base->context));
