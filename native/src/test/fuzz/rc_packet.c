@@ -1,6 +1,6 @@
-/* Packets to a connection, reliable, unreliable or an end of XRC, from its peer, while it has receives, sends, reads and atomics of its own
- * under way. Each step begins with a byte: 0 a packet, 1 a receive is posted, 2 a request is posted, 3 the queues are
- * polled. */
+/* Packets to a connection, reliable, unreliable or an end of XRC, from its peer, while it has receives, sends, reads
+ * and atomics of its own under way. Each step begins with a byte: 0 a packet, 1 a receive is posted, 2 a request is
+ * posted, 3 the queues are polled. */
 /* links: libudckpt */
 #include "fuzz_verbs.h"
 #include "soft-fabric/soft_rc_wire.h"

@@ -29,8 +29,7 @@ static struct sockaddr_in address(uint16_t lid, uint32_t qpn)
 
 struct packet_peer packet_peer(uint16_t lid)
 {
-    struct packet_peer peer = {
-        .fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0), .qpn = FIRST_NUMBER, .lid = lid};
+    struct packet_peer peer = {.fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0), .qpn = FIRST_NUMBER, .lid = lid};
     struct sockaddr_in at;
     do {
         at = address(lid, ++peer.qpn);
@@ -76,7 +75,10 @@ static struct soft_rc_wire header_of(struct packet_names names, uint8_t opcode, 
 static void add_messages(struct packets *packets, struct packet_names names, uint32_t queue)
 {
     static const uint8_t opcodes[] = {SOFT_RC_SEND, SOFT_RC_WRITE, SOFT_RC_SEND_INVALIDATE};
-    static const unsigned parts[] = {SOFT_RC_FIRST | SOFT_RC_LAST, SOFT_RC_FIRST, 0, SOFT_RC_LAST,
+    static const unsigned parts[] = {SOFT_RC_FIRST | SOFT_RC_LAST,
+                                     SOFT_RC_FIRST,
+                                     0,
+                                     SOFT_RC_LAST,
                                      SOFT_RC_LAST | SOFT_RC_IMMEDIATE | SOFT_RC_SOLICITED,
                                      SOFT_RC_FIRST | SOFT_RC_LAST | SOFT_RC_IMMEDIATE};
     for (size_t o = 0; o < sizeof opcodes; o++)
