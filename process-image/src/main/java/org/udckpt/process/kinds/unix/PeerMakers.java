@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
@@ -76,12 +77,25 @@ public final class PeerMakers {
                                 + " (SO_PEERCRED), which only root can restore; restart as root");
             }
         }
+        CredentialsInFlight other = senders(image).filter(one -> one.uid() != User.id()).findAny().orElse(null);
+        if (User.id() != 0 && other != null) {
+            throw owners.orFirst(other.object())
+                    .unsupported("a message of user " + Integer.toUnsignedString(other.uid())
+                            + " waits in one of its unix sockets (SCM_CREDENTIALS), which only root can send again;"
+                            + " restart as root");
+        }
+    }
+
+    private static Stream<CredentialsInFlight> senders(JobImage image) {
+        return image.objects().stream().filter(CredentialsInFlight.class::isInstance)
+                .map(CredentialsInFlight.class::cast);
     }
 
     /** Numbers of processes that have ended, and that sockets still tell of. */
     public static Set<Integer> ended(JobImage image) {
         Set<Integer> ended = new TreeSet<>();
         of(image).forEach(peer -> ended.add(peer.pid()));
+        senders(image).forEach(sender -> ended.add(sender.pid()));
         image.processes().forEach(process -> ended.remove(process.pid()));
         return ended;
     }

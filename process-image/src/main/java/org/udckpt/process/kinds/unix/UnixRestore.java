@@ -2,21 +2,21 @@ package org.udckpt.process.kinds.unix;
 
 import static org.udckpt.linux.LinuxConstants.AF_UNIX;
 import static org.udckpt.linux.LinuxConstants.F_SETFL;
-import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
 import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
-import static org.udckpt.linux.LinuxConstants.SOCK_STREAM;
 import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
-import static org.udckpt.linux.LinuxConstants.SO_BUF_LOCK;
 import static org.udckpt.linux.LinuxConstants.SO_PASSCRED;
 import static org.udckpt.linux.LinuxConstants.SO_RCVBUF;
 import static org.udckpt.linux.LinuxConstants.SO_RCVTIMEO;
 import static org.udckpt.linux.LinuxConstants.SO_SNDBUF;
 import static org.udckpt.linux.LinuxConstants.SO_SNDTIMEO;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -34,7 +34,7 @@ import org.udckpt.process.model.SocketLevel;
  * has a peer of its own (unix(7)). Only two that are connected to each other are a pair.
  */
 final class UnixRestore implements KindRestore<UnixSocket> {
-    private static final int SHUTDOWN = 48, ACCEPT4 = 288, CHUNK = 32768;
+    private static final int SHUTDOWN = 48, ACCEPT4 = 288;
 
     private final Map<Long, UnixSocket> sockets = new LinkedHashMap<>();
     /** socket -> the name of its peer, which has closed */
@@ -43,12 +43,16 @@ final class UnixRestore implements KindRestore<UnixSocket> {
     private final Set<UnixSocket> called = new HashSet<>();
     private final RestoreScope scope;
     private final MadeObjects handles;
+    private final QueuedMessages queues;
+    /** In their order, when all objects have been made. */
+    private final List<Runnable> late = new ArrayList<>();
     private SocketNames names;
     private PeerMakers makers;
 
     UnixRestore(RestoreScope scope) {
         this.scope = scope;
         this.handles = scope.made();
+        this.queues = new QueuedMessages(scope);
         scope.objects(UnixSocket.class).forEach(socket -> this.sockets.put(socket.id(), socket));
         scope.objects(GonePeer.class).forEach(peer -> this.gone.put(peer.object(), peer.name()));
         scope.objects(UnixOptions.class).forEach(changed -> this.options.put(changed.object(), changed.options()));
@@ -63,10 +67,9 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         each(this::mutual, this::connected);
         each(socket -> one(socket) && peer(socket).name().length == 0, this::halves);
         each(_ -> true, this::single);
-        // Only now: a socket that has a peer accepts nothing from others, not even a connect(2).
-        sockets.values().stream().filter(this::one).forEach(this::call);
-        sockets.values().stream().filter(this::freed).forEach(this::free);
-        sockets.values().forEach(socket -> finish(maker(socket), socket, handles.in(maker(socket), socket.id())));
+        if (!queues.anyLate()) {
+            complete(sockets.values());
+        }
     }
 
     private void each(Predicate<UnixSocket> which, Consumer<UnixSocket> step) {
@@ -100,8 +103,8 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         long[] pair = pair(maker, socket, peer);
         long own = handles.add(maker, socket.id(), pair[0]);
         long other = handles.add(maker, peer.id(), pair[1]);
-        fill(maker, socket, own, other);
-        fill(maker, peer, other, own);
+        whenMade(socket, () -> queues.fill(maker, socket, other));
+        whenMade(peer, () -> queues.fill(maker, peer, own));
     }
 
     private void orphan(UnixSocket socket) {
@@ -111,12 +114,14 @@ final class UnixRestore implements KindRestore<UnixSocket> {
                 new byte[0], new int[0], name, 0, 0, 0, 0, 0, 0, false);
         boolean datagrams = socket.type() == SOCK_DGRAM;
         long[] pair = datagrams ? halves(maker, socket) : pair(maker, socket, peer);
-        long own = handles.add(maker, socket.id(), pair[0]);
-        fill(maker, socket, own, pair[1]);
-        if (datagrams && name.length > 0) {
-            names.bind(maker, peer, pair[1]); // only now: what was sent came from one without a name
-        }
-        maker.call("close", Syscall.CLOSE, pair[1]);
+        handles.add(maker, socket.id(), pair[0]);
+        whenMade(socket, () -> {
+            queues.fill(maker, socket, pair[1]);
+            if (datagrams && name.length > 0) {
+                names.bind(maker, peer, pair[1]); // only now: what was sent came from one without a name
+            }
+            maker.call("close", Syscall.CLOSE, pair[1]);
+        });
     }
 
     /** One end of a pair of which the other end has left it. */
@@ -127,9 +132,9 @@ final class UnixRestore implements KindRestore<UnixSocket> {
             throw maker.unsupported("a unix socket is connected to a socket without a name");
         }
         long[] pair = halves(maker, socket);
-        long own = handles.add(maker, socket.id(), pair[0]);
+        handles.add(maker, socket.id(), pair[0]);
         handles.add(maker, other.id(), pair[1]);
-        fill(maker, socket, own, handles.in(maker, other.id()));
+        whenMade(socket, () -> queues.fill(maker, socket, handles.in(maker, other.id())));
     }
 
     /** Two connected datagram sockets, of which the first has its name. */
@@ -158,7 +163,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         long fd = handles.in(maker, socket.id());
         maker.call(
                 "disconnect a datagram socket", Syscall.CONNECT, fd, maker.structure().i16(0 /* AF_UNSPEC */).put(), 2);
-        fill(maker, socket, fd, handles.in(maker, caller.id()));
+        queues.fill(maker, socket, handles.in(maker, caller.id()));
     }
 
     private void single(UnixSocket socket) {
@@ -169,10 +174,10 @@ final class UnixRestore implements KindRestore<UnixSocket> {
             names.bind(maker, socket, fd);
         }
         if (socket.state() == SocketState.LISTENING) {
-            listen(maker, socket.id(), fd, socket.backlog());
+            listen(maker, socket.id(), fd, Math.max(socket.backlog(), waiting(socket)));
         }
         if (socket.messageLengths().length > 0) {
-            feedByName(maker, socket, fd);
+            feed(maker, socket);
         }
     }
 
@@ -343,65 +348,59 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         }
     }
 
-    /**
-     * Datagrams that wait at a socket without a pair's other half come again from nameless ones: each its own, since
-     * one alone may send only as much as fits its buffer.
-     */
-    private void feedByName(Maker maker, UnixSocket socket, long fd) {
-        if (socket.name().length == 0 || socket.type() != SOCK_DGRAM) {
-            if (freed(socket)) {
-                return; // the other half sends them
-            }
+    /** Messages at a socket without a peer; those of one that had a pair's other half are sent by that. */
+    private void feed(Maker maker, UnixSocket socket) {
+        if (socket.name().length > 0 && socket.type() == SOCK_DGRAM) {
+            whenMade(socket, () -> queues.feed(maker, socket, names));
+        } else if (!freed(socket)) {
             throw maker.unsupported("unread bytes in a unix socket without a peer");
         }
-        int at = 0;
-        for (int length : socket.messageLengths()) {
-            long feeder = maker.call("socket", Syscall.SOCKET, AF_UNIX, SOCK_DGRAM | Syscall.O_CLOEXEC, 0);
-            names.connect(maker, "connect", feeder, socket);
-            option(maker, feeder, SO_SNDBUF, Math.max(length, 1 << 17));
-            send(maker, feeder, Arrays.copyOfRange(socket.queued(), at, at + length));
-            maker.call("close", Syscall.CLOSE, feeder);
-            at += length;
+    }
+
+    /** Descriptors can be sent when there is what they name. */
+    private void whenMade(UnixSocket socket, Runnable step) {
+        if (queues.late(socket)) {
+            late.add(step);
+        } else {
+            step.run();
         }
     }
 
-    /**
-     * Sends what {@code socket} has not read yet from the other end; the buffer is large enough for the moment, and
-     * then what it was, chosen by nobody (SO_BUF_LOCK).
-     */
-    private static void fill(Maker maker, UnixSocket socket, long own, long other) {
-        byte[] queued = socket.queued();
-        if (queued.length == 0 && socket.messageLengths().length == 0) {
-            return;
+    @Override
+    public void connect() {
+        if (queues.anyLate()) {
+            late.forEach(Runnable::run);
+            complete(sockets.values());
         }
-        int before = size(maker, other);
-        // setsockopt(2) is bounded by net.core.wmem_max, which is at least what the job's own buffer came from.
-        option(maker, other, SO_SNDBUF, Math.max(queued.length, 1 << 17));
-        if (socket.type() == SOCK_STREAM) {
-            for (int at = 0; at < queued.length;) {
-                at += send(maker, other, Arrays.copyOfRange(queued, at, Math.min(at + CHUNK, queued.length)));
-            }
-        }
-        int at = 0;
-        for (int length : socket.messageLengths()) {
-            send(maker, other, Arrays.copyOfRange(queued, at, at + length));
-            at += length;
-        }
-        option(maker, other, SO_SNDBUF, before / 2); // the kernel doubles what it is given (socket(7))
-        // That the size was chosen is told since Linux 5.14; before, nobody sees it.
-        maker.tryCall(Syscall.SETSOCKOPT, other, SOL_SOCKET, SO_BUF_LOCK, maker.structure().i32(0).put(), 4);
     }
 
-    /** SO_SNDBUF. */
-    private static int size(Maker maker, long fd) {
-        long length = maker.structure().i32(Integer.BYTES).i32(0).put();
-        maker.call("getsockopt", Syscall.GETSOCKOPT, fd, SOL_SOCKET, SO_SNDBUF, length + Integer.BYTES, length);
-        return maker.readInt(length + Integer.BYTES);
+    /** What keeps others from sending comes last: a socket that has a peer accepts nothing else, not even connect(2). */
+    private void complete(Collection<UnixSocket> all) {
+        all.stream().filter(this::one).forEach(this::call);
+        all.stream().filter(this::freed).forEach(this::free);
+        scope.objects(WaitingConnection.class).forEach(this::wait);
+        all.stream().filter(socket -> socket.state() == SocketState.LISTENING).forEach(this::shorten);
+        all.forEach(socket -> finish(maker(socket), socket, handles.in(maker(socket), socket.id())));
     }
 
-    private static int send(Maker maker, long fd, byte[] part) {
-        return (int) maker.call(
-                "fill a socket", Syscall.SENDTO, fd, maker.bytes(part), part.length, MSG_DONTWAIT, 0, 0);
+    /** After all that were accepted: a connection that nobody has accepted, and of which only the client is there. */
+    private void wait(WaitingConnection waiting) {
+        UnixSocket client = sockets.get(waiting.client());
+        Maker maker = maker(client);
+        names.connect(maker, "connect a unix socket", handles.in(maker, client.id()), sockets.get(waiting.object()));
+    }
+
+    private int waiting(UnixSocket listener) {
+        return (int) scope.objects(WaitingConnection.class).stream()
+                .filter(one -> one.object() == listener.id()).count();
+    }
+
+    /** It had listened for more before. */
+    private void shorten(UnixSocket listener) {
+        if (waiting(listener) > listener.backlog()) {
+            Maker maker = maker(listener);
+            listen(maker, listener.id(), handles.in(maker, listener.id()), listener.backlog());
+        }
     }
 
     private void finish(Maker maker, UnixSocket socket, long fd) {
