@@ -46,6 +46,7 @@ import org.udckpt.process.kinds.udp.UdpSocketKind;
 import org.udckpt.process.kinds.unix.CredentialsInFlightKind;
 import org.udckpt.process.kinds.unix.DescriptorInFlightKind;
 import org.udckpt.process.kinds.unix.GonePeerKind;
+import org.udckpt.process.kinds.unix.SenderNameKind;
 import org.udckpt.process.kinds.unix.UnixOptionsKind;
 import org.udckpt.process.kinds.unix.UnixSocketKind;
 import org.udckpt.process.kinds.unix.WaitingConnectionKind;
@@ -129,7 +130,9 @@ public enum ObjectKinds {
     /** Senders. */
     CREDENTIALS_IN_FLIGHT(new CredentialsInFlightKind()),
     /** Connections that nobody has accepted. */
-    WAITING_CONNECTION(new WaitingConnectionKind());
+    WAITING_CONNECTION(new WaitingConnectionKind()),
+    /** Names of senders of datagrams. */
+    SENDER_NAME(new SenderNameKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -171,7 +171,7 @@ final class QueuePeek implements AutoCloseable {
     /** The message of the last look. */
     private void take(int length) {
         SentAlong came = came();
-        if (came.descriptors().length > 0 || came.sender() != null) {
+        if (came.descriptors().length > 0 || came.sender() != null || came.name().length > 0) {
             along.add(came); // first, so that a refusal closes them
         }
         refuse(came);
@@ -189,11 +189,6 @@ final class QueuePeek implements AutoCloseable {
         if ((header.get(JAVA_INT, 48) & MSG_TRUNC) != 0) {
             throw open.refuse(
                     "a message of more than 256 KiB is queued in this unix socket; try again when it was read");
-        }
-        if (type == SOCK_DGRAM && header.get(JAVA_INT, 8) > 2) {
-            throw open.refuse(
-                    "a datagram from a socket with a name is queued in this unix socket, and a restart would lose "
-                            + "its sender; try again when it was read");
         }
     }
 
@@ -228,7 +223,9 @@ final class QueuePeek implements AutoCloseable {
                     : "a message in flight in this unix socket has a control message of type " + foreign
                             + ", which cannot be checkpointed; try again when it was read");
         }
-        return new SentAlong(lengths.length, bytes.size(), descriptors, sender);
+        byte[] name = type == SOCK_DGRAM ? UnixAddress.name(header.asSlice(NAME_AT, SocketQueue.NAME),
+                header.get(JAVA_INT, 8)) : new byte[0];
+        return new SentAlong(lengths.length, bytes.size(), descriptors, sender, name);
     }
 
     /** A message without credentials has those of nobody. */

@@ -7,8 +7,9 @@ package org.udckpt.process.kinds.socket;
  * @param offset bytes before it
  * @param descriptors in this process, which a look at the message has opened; close them
  * @param sender null: the message has no credentials
+ * @param name of a datagram's sender, as {@link UnixAddress#name}; empty: it has none
  */
-public record SentAlong(int message, int offset, int[] descriptors, Sender sender) {
+public record SentAlong(int message, int offset, int[] descriptors, Sender sender, byte[] name) {
     /**
      * Who sent it, or said so.
      *

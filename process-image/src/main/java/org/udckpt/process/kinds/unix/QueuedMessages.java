@@ -20,6 +20,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.kinds.socket.UnixAddress;
 
 /** Sends again what unix sockets had not read: bytes, messages, and the descriptors and credentials with them. */
 final class QueuedMessages {
@@ -31,6 +32,7 @@ final class QueuedMessages {
 
     private final Map<Key, List<DescriptorInFlight>> descriptors = new HashMap<>();
     private final Map<Key, CredentialsInFlight> credentials = new HashMap<>();
+    private final Map<Key, byte[]> names = new HashMap<>();
     private final Map<Long, Integer> late = new HashMap<>();
     private final RestoreScope scope;
 
@@ -42,11 +44,17 @@ final class QueuedMessages {
         }
         scope.objects(CredentialsInFlight.class)
                 .forEach(one -> credentials.put(new Key(one.object(), one.message()), one));
+        scope.objects(SenderName.class).forEach(one -> names.put(new Key(one.object(), one.message()), one.name()));
     }
 
-    /** Whether any queue has descriptors. */
+    /** Whether any queue has descriptors, or datagrams of one with a name. */
     boolean anyLate() {
-        return !late.isEmpty();
+        return !late.isEmpty() || !names.isEmpty();
+    }
+
+    /** Whether it has datagrams of one with a name. */
+    boolean named(UnixSocket socket) {
+        return names.keySet().stream().anyMatch(key -> key.socket == socket.id());
     }
 
     /** Whether it can be filled only when all objects have been made: it has descriptors. */
@@ -72,29 +80,54 @@ final class QueuedMessages {
         int at = 0;
         for (int i = 0; i < socket.messageLengths().length; i++) {
             int end = at + socket.messageLengths()[i];
-            send(maker, socket, i, other, Arrays.copyOfRange(queued, at, end));
+            send(maker, socket, i, other, Arrays.copyOfRange(queued, at, end), null);
             at = end;
         }
-        buffer(maker, other, before / 2); // the kernel doubles what it is given (socket(7))
+        restore(maker, other, before);
+    }
+
+    private static void restore(Maker maker, long fd, int size) {
+        buffer(maker, fd, size / 2); // the kernel doubles what it is given (socket(7))
         // That the size was chosen is told since Linux 5.14; before, nobody sees it.
-        maker.tryCall(Syscall.SETSOCKOPT, other, SOL_SOCKET, SO_BUF_LOCK, maker.structure().i32(0).put(), 4);
+        maker.tryCall(Syscall.SETSOCKOPT, fd, SOL_SOCKET, SO_BUF_LOCK, maker.structure().i32(0).put(), 4);
     }
 
     /**
-     * Datagrams that wait at a socket without a pair's other half come again from nameless ones: each its own, since
-     * one alone may send only as much as fits its buffer.
+     * Datagrams that wait at a socket without a pair's other half come again from sockets that are made for them: each
+     * its own, since one alone may send only as much as fits its buffer. One with a name is sent by the socket that has
+     * it now, or else by one that has it for the moment.
      */
-    void feed(Maker maker, UnixSocket socket, SocketNames names) {
+    void feed(Maker maker, UnixSocket socket, SocketNames bound) {
         int at = 0;
         for (int i = 0; i < socket.messageLengths().length; i++) {
             int length = socket.messageLengths()[i];
-            long feeder = maker.call("socket", Syscall.SOCKET, AF_UNIX, SOCK_DGRAM | Syscall.O_CLOEXEC, 0);
-            names.connect(maker, "connect", feeder, socket);
-            buffer(maker, feeder, Math.max(length, LEAST_BUFFER));
-            send(maker, socket, i, feeder, Arrays.copyOfRange(socket.queued(), at, at + length));
-            maker.call("close", Syscall.CLOSE, feeder);
+            send(maker, socket, i, Arrays.copyOfRange(socket.queued(), at, at + length), bound);
             at += length;
         }
+    }
+
+    private void send(Maker maker, UnixSocket socket, int message, byte[] bytes, SocketNames bound) {
+        byte[] name = names.get(new Key(socket.id(), message));
+        UnixSocket owner = name == null ? null : owner(name);
+        long feeder = owner != null
+                ? scope.made().in(maker, owner.id())
+                : maker.call("socket", Syscall.SOCKET, AF_UNIX, SOCK_DGRAM | Syscall.O_CLOEXEC, 0);
+        if (name != null && owner == null) {
+            bound.bind(maker, SocketNames.nobody(SOCK_DGRAM, 0, name), feeder);
+        }
+        int before = size(maker, feeder);
+        buffer(maker, feeder, Math.max(bytes.length, LEAST_BUFFER));
+        send(maker, socket, message, feeder, bytes, bound.reach(maker, socket));
+        if (owner == null) {
+            maker.call("close", Syscall.CLOSE, feeder);
+        } else {
+            restore(maker, feeder, before);
+        }
+    }
+
+    private UnixSocket owner(byte[] name) {
+        return scope.objects(UnixSocket.class).stream()
+                .filter(one -> one.type() == SOCK_DGRAM && Arrays.equals(one.name(), name)).findAny().orElse(null);
     }
 
     private static void stream(Maker maker, long fd, byte[] bytes) {
@@ -105,38 +138,32 @@ final class QueuedMessages {
         }
     }
 
-    /** Of a stream what comes along is with the first bytes. */
-    private void send(Maker maker, UnixSocket socket, int message, long fd, byte[] bytes) {
+    /**
+     * Of a stream what comes along is with the first bytes.
+     *
+     * @param to a name; null: to the peer
+     */
+    private void send(Maker maker, UnixSocket socket, int message, long fd, byte[] bytes, byte[] to) {
         Key key = new Key(socket.id(), message);
         CredentialsInFlight sender = credentials.get(key);
         List<Long> sent = new ArrayList<>();
         descriptors.getOrDefault(key, List.of()).forEach(one -> sent.add(scope.made().in(maker, one.sent())));
-        if (sender == null && sent.isEmpty()) {
-            stream(maker, fd, bytes, socket.type());
-            return;
-        }
-        boolean stream = socket.type() == SOCK_STREAM;
-        byte[] part = stream ? Arrays.copyOf(bytes, Math.min(CHUNK, bytes.length)) : bytes;
-        int done = (int) send(maker, fd, part, control(maker, sender, sent), sender);
-        while (done < bytes.length) {
-            part = Arrays.copyOfRange(bytes, done, Math.min(done + CHUNK, bytes.length));
-            done += (int) send(maker, fd, part, control(maker, sender, List.of()), sender);
-        }
-    }
-
-    private static void stream(Maker maker, long fd, byte[] bytes, int type) {
-        if (type == SOCK_STREAM) {
-            stream(maker, fd, bytes);
-        } else {
-            maker.call("fill a socket", Syscall.SENDTO, fd, maker.bytes(bytes), bytes.length, MSG_DONTWAIT, 0, 0);
-        }
+        int most = socket.type() == SOCK_STREAM ? CHUNK : bytes.length;
+        int done = 0;
+        do {
+            byte[] part = Arrays.copyOfRange(bytes, done, Math.min(done + most, bytes.length));
+            done += (int) send(maker, fd, part, control(maker, sender, done == 0 ? sent : List.of()), sender, to);
+        } while (done < bytes.length);
     }
 
     /** With a struct msghdr (sendmsg(2)). */
-    private static long send(Maker maker, long fd, byte[] bytes, byte[] control, CredentialsInFlight sender) {
+    private static long send(Maker maker, long fd, byte[] bytes, byte[] control, CredentialsInFlight sender,
+            byte[] to) {
         long piece = maker.structure().i64(maker.bytes(bytes)).i64(bytes.length).put();
         long along = maker.bytes(control);
-        long header = maker.structure().i64(0).i64(0).i64(piece).i64(1).i64(along).i64(control.length).i64(0).put();
+        long name = to == null ? 0 : UnixAddress.put(maker, to);
+        long header = maker.structure().i64(name).i64(to == null ? 0 : UnixAddress.length(to)).i64(piece).i64(1)
+                .i64(along).i64(control.length).i64(0).put();
         long result = maker.tryCall(Syscall.SENDMSG, fd, header, MSG_DONTWAIT);
         if (result < 0) {
             throw maker.failed("send a message of a unix socket again"

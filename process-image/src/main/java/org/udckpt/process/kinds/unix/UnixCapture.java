@@ -1,6 +1,5 @@
 package org.udckpt.process.kinds.unix;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
 
@@ -31,11 +30,12 @@ import org.udckpt.process.kinds.socket.SocketCapture;
 import org.udckpt.process.kinds.socket.SocketOptions;
 import org.udckpt.process.kinds.socket.SocketQueue;
 import org.udckpt.process.kinds.socket.SocketType;
+import org.udckpt.process.kinds.socket.UnixAddress;
 import org.udckpt.process.model.JobName.SocketFile;
 
 /** Unix sockets between the job's own processes, with what is queued in them. */
 final class UnixCapture implements SocketCapture {
-    private static final int ESTABLISHED = 1, LISTEN = 10, FAMILY_BYTES = 2;
+    private static final int ESTABLISHED = 1, LISTEN = 10;
 
     /**
      * @param file null: this user may not ask the kernel for it, or there is none. @param peerName as getpeername(2)
@@ -141,10 +141,7 @@ final class UnixCapture implements SocketCapture {
             return new byte[0];
         }
         LinuxError.check(result, "name of a socket's peer");
-        byte[] name =
-                data.asSlice(8 + FAMILY_BYTES, Math.max(0, data.get(JAVA_INT, 0) - FAMILY_BYTES)).toArray(JAVA_BYTE);
-        return name.length > 1 && name[0] != 0 && name[name.length - 1] == 0 ? Arrays.copyOf(name, name.length - 1)
-                : name;
+        return UnixAddress.name(data.asSlice(8, SocketQueue.NAME), data.get(JAVA_INT, 0));
     }
 
     private Found of(long id) {
@@ -244,8 +241,31 @@ final class UnixCapture implements SocketCapture {
         return client;
     }
 
-    private void addAlong(Found one) {
+    /**
+     * Whether a restart can send the datagrams from sockets of their senders' names: to one that has a peer only that
+     * one can send, and to one without a name nobody else.
+     */
+    private boolean reaches(Found one, byte[] sender, SocketState state, Found peer) {
+        return switch (state) {
+            case CONNECTED -> peer != one && peer.peerInode() == one.inode()
+                    ? Arrays.equals(sender, peer.info.name())
+                    : one.named();
+            case PEER_CLOSED -> Arrays.equals(sender, one.peerName)
+                    && one.queue.along().stream().filter(came -> came.name().length > 0).count()
+                            == one.queue.lengths().length;
+            default -> one.named();
+        };
+    }
+
+    private void addAlong(Found one, SocketState state, Found peer) {
         for (SentAlong came : one.queue.along()) {
+            if (came.name().length > 0 && !reaches(one, came.name(), state, peer)) {
+                throw one.open.refuse("a datagram from a socket with another name than its peer's is queued in this "
+                        + "unix socket, and a restart would lose its sender; try again when it was read");
+            }
+            if (came.name().length > 0) {
+                table.add(new SenderName(table.newId(), one.id, came.message(), came.name()));
+            }
             for (int descriptor : came.descriptors()) {
                 table.add(new DescriptorInFlight(table.newId(), one.id, came.message(), scope.inFlight(descriptor),
                         one.open.process().namespacePid()));
@@ -260,7 +280,6 @@ final class UnixCapture implements SocketCapture {
         for (Found one : found) {
             long peer = 0;
             boolean gone = connected(one.info);
-            addAlong(one);
             if (one.info.peer() != 0) {
                 Long id = byInode.get(one.peerInode());
                 if (id == null) {
@@ -275,6 +294,7 @@ final class UnixCapture implements SocketCapture {
                     : waiting.contains(one) ? SocketState.WAITING : peer != 0 ? SocketState.CONNECTED
                     : gone ? SocketState.PEER_CLOSED : SocketState.UNCONNECTED;
             SocketQueue queue = one.queue;
+            addAlong(one, state, peer == 0 ? null : of(peer));
             if (state == SocketState.UNCONNECTED && queue.lengths().length > 0 && !one.named() && !called(one)) {
                 throw one.open.refuse(
                         "unread messages in a unix socket without a name and without a peer cannot be "

@@ -110,15 +110,20 @@ final class UnixRestore implements KindRestore<UnixSocket> {
     private void orphan(UnixSocket socket) {
         Maker maker = maker(socket);
         byte[] name = gone.getOrDefault(socket.id(), new byte[0]);
-        UnixSocket peer = new UnixSocket(SocketNames.NOBODY, 0, socket.type(), SocketState.PEER_CLOSED, socket.id(),
-                new byte[0], new int[0], name, 0, 0, 0, 0, 0, 0, false);
+        UnixSocket peer = SocketNames.nobody(socket.type(), socket.id(), name);
         boolean datagrams = socket.type() == SOCK_DGRAM;
         long[] pair = datagrams ? halves(maker, socket) : pair(maker, socket, peer);
         handles.add(maker, socket.id(), pair[0]);
         whenMade(socket, () -> {
-            queues.fill(maker, socket, pair[1]);
+            boolean named = queues.named(socket);
+            if (!named) {
+                queues.fill(maker, socket, pair[1]);
+            }
             if (datagrams && name.length > 0) {
-                names.bind(maker, peer, pair[1]); // only now: what was sent came from one without a name
+                names.bind(maker, peer, pair[1]); // else only now: what was sent came from one without a name
+            }
+            if (named) {
+                queues.fill(maker, socket, pair[1]);
             }
             maker.call("close", Syscall.CLOSE, pair[1]);
         });
@@ -139,7 +144,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
 
     /** Two connected datagram sockets, of which the first has its name. */
     private long[] halves(Maker maker, UnixSocket socket) {
-        long[] pair = pairAsBefore(maker, socket.id(), socket.type());
+        long[] pair = makers.pair(maker, socket.id(), socket.type());
         if (socket.name().length > 0) {
             names.bind(maker, socket, pair[0]);
         }
@@ -174,7 +179,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
             names.bind(maker, socket, fd);
         }
         if (socket.state() == SocketState.LISTENING) {
-            listen(maker, socket.id(), fd, Math.max(socket.backlog(), waiting(socket)));
+            makers.listen(maker, socket.id(), fd, Math.max(socket.backlog(), waiting(socket)));
         }
         if (socket.messageLengths().length > 0) {
             feed(maker, socket);
@@ -205,7 +210,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
                 && peer.name().length > 0) {
             return callEachOther(maker, socket, peer);
         }
-        long[] pair = pairAsBefore(maker, makers.known(socket.id()) ? socket.id() : peer.id(), socket.type());
+        long[] pair = makers.pair(maker, makers.known(socket.id()) ? socket.id() : peer.id(), socket.type());
         if (socket.name().length > 0) {
             names.bind(maker, socket, pair[0]);
         }
@@ -272,7 +277,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         if (client.name().length > 0) {
             names.bind(maker, client, connected);
         }
-        connect(maker, socket.id(), connected, listener != null ? listener : socket);
+        makers.connect(names, maker, socket.id(), connected, listener != null ? listener : socket);
         long accepted = maker.call("accept", ACCEPT4, listening, 0, 0, Syscall.O_CLOEXEC);
         if (listener == null) {
             maker.call("close", Syscall.CLOSE, listening);
@@ -284,52 +289,8 @@ final class UnixRestore implements KindRestore<UnixSocket> {
     private long goneListener(Maker maker, UnixSocket accepted, UnixSocket client) {
         long fd = maker.call("socket", Syscall.SOCKET, AF_UNIX, accepted.type() | Syscall.O_CLOEXEC, 0);
         names.bind(maker, accepted, fd);
-        listen(maker, client.id(), fd, 1);
+        makers.listen(maker, client.id(), fd, 1);
         return fd;
-    }
-
-    /** Makes both ends in {@code maker}, by the process that made {@code socket} before. */
-    private long[] pairAsBefore(Maker maker, long socket, int type) {
-        Maker before = makers.of(socket, maker);
-        long both = makers.as(socket, before, () -> {
-            long pair = before.structure().i64(0).put();
-            before.call("socketpair", Syscall.SOCKETPAIR, AF_UNIX, type | Syscall.O_CLOEXEC, 0, pair);
-            return Integer.toUnsignedLong(before.readInt(pair)) | (long) before.readInt(pair + 4) << Integer.SIZE;
-        });
-        return new long[]{move(before, maker, both & 0xffff_ffffL), move(before, maker, both >>> Integer.SIZE)};
-    }
-
-    /** The descriptor's number in {@code to}, which alone has it then. */
-    private static long move(Maker from, Maker to, long fd) {
-        if (from == to) {
-            return fd;
-        }
-        long there = to.fetch(from.pid(), fd);
-        from.call("close", Syscall.CLOSE, fd);
-        return there;
-    }
-
-    /** By who did before, which who connects to it is told: {@code socket} is told of him. */
-    private void listen(Maker maker, long socket, long fd, int backlog) {
-        Maker before = makers.of(socket, maker);
-        long there = before == maker ? fd : before.fetch(maker.pid(), fd);
-        makers.as(socket, before, () -> before.call("listen", Syscall.LISTEN, there, backlog));
-        if (before != maker) {
-            before.call("close", Syscall.CLOSE, there);
-        }
-    }
-
-    /** @param accepted the socket that will be told who has connected {@code fd} of {@code maker} */
-    private void connect(Maker maker, long accepted, long fd, UnixSocket to) {
-        Maker before = makers.of(accepted, maker);
-        long there = before == maker ? fd : before.fetch(maker.pid(), fd);
-        makers.as(accepted, before, () -> {
-            names.connect(before, "connect", there, to);
-            return 0L;
-        });
-        if (before != maker) {
-            before.call("close", Syscall.CLOSE, there);
-        }
     }
 
     /**
@@ -351,7 +312,11 @@ final class UnixRestore implements KindRestore<UnixSocket> {
     /** Messages at a socket without a peer; those of one that had a pair's other half are sent by that. */
     private void feed(Maker maker, UnixSocket socket) {
         if (socket.name().length > 0 && socket.type() == SOCK_DGRAM) {
-            whenMade(socket, () -> queues.feed(maker, socket, names));
+            if (queues.named(socket)) {
+                late.add(() -> queues.feed(maker, socket, names)); // by those that have the names
+            } else {
+                whenMade(socket, () -> queues.feed(maker, socket, names));
+            }
         } else if (!freed(socket)) {
             throw maker.unsupported("unread bytes in a unix socket without a peer");
         }
@@ -387,7 +352,10 @@ final class UnixRestore implements KindRestore<UnixSocket> {
     private void wait(WaitingConnection waiting) {
         UnixSocket client = sockets.get(waiting.client());
         Maker maker = maker(client);
-        names.connect(maker, "connect a unix socket", handles.in(maker, client.id()), sockets.get(waiting.object()));
+        long fd = handles.in(maker, client.id());
+        // where fewer may wait than did, it fails instead of waiting for ever
+        maker.call("set O_NONBLOCK", Syscall.FCNTL, fd, F_SETFL, Syscall.O_NONBLOCK);
+        makers.connect(names, maker, waiting.id(), fd, sockets.get(waiting.object()));
     }
 
     private int waiting(UnixSocket listener) {
@@ -399,7 +367,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
     private void shorten(UnixSocket listener) {
         if (waiting(listener) > listener.backlog()) {
             Maker maker = maker(listener);
-            listen(maker, listener.id(), handles.in(maker, listener.id()), listener.backlog());
+            makers.listen(maker, listener.id(), handles.in(maker, listener.id()), listener.backlog());
         }
     }
 
