@@ -62,8 +62,7 @@ static inline Message receive(int fd) {
       got.count = (int)(bytes / sizeof(int));
       CHECK(got.count <= MOST_SENT, "%d descriptors", got.count);
       memcpy(got.sent, CMSG_DATA(one), bytes);
-    } else if (one->cmsg_type == SCM_CREDENTIALS)
-      memcpy(&got.sender, CMSG_DATA(one), sizeof got.sender);
+    } else if (one->cmsg_type == SCM_CREDENTIALS) memcpy(&got.sender, CMSG_DATA(one), sizeof got.sender);
   }
   return got;
 }

@@ -15,10 +15,8 @@ static int datagram(const char *path, Name *name) {
   *name = (Name){.to.sun_family = AF_UNIX, .length = sizeof(sa_family_t)};
   MUST(fd >= 0);
   if (!path) return fd;
-  if (*path == '@')
-    name->length += 1 + (socklen_t)snprintf(name->to.sun_path + 1, 90, "%s%d", path, getpid());
-  else
-    name->length += 1 + (socklen_t)snprintf(name->to.sun_path, sizeof name->to.sun_path, "%s", scratch(path));
+  if (*path == '@') name->length += 1 + (socklen_t)snprintf(name->to.sun_path + 1, 90, "%s%d", path, getpid());
+  else name->length += 1 + (socklen_t)snprintf(name->to.sun_path, sizeof name->to.sun_path, "%s", scratch(path));
   MUST(!bind(fd, (struct sockaddr *)&name->to, name->length));
   return fd;
 }

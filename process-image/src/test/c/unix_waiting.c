@@ -14,8 +14,7 @@ static int listener(int type, const char *path, int backlog, Name *name) {
   *name = (Name){.to.sun_family = AF_UNIX, .length = sizeof name->to};
   if (*path == '@')
     name->length = sizeof(sa_family_t) + (socklen_t)snprintf(name->to.sun_path + 1, 90, "%s%d", path, getpid()) + 1;
-  else
-    strncpy(name->to.sun_path, scratch(path), sizeof name->to.sun_path - 1);
+  else strncpy(name->to.sun_path, scratch(path), sizeof name->to.sun_path - 1);
   int fd = socket(AF_UNIX, type | SOCK_NONBLOCK, 0);
   MUST(fd >= 0 && !bind(fd, (struct sockaddr *)&name->to, name->length) && !listen(fd, backlog));
   return fd;

@@ -55,7 +55,8 @@ public final class UnixDiag implements AutoCloseable {
     private static final int NLM_F_REQUEST = 1, NLM_F_DUMP = 0x300;
     private static final int SHOW_NAME = 1, SHOW_VFS = 2, SHOW_PEER = 4, SHOW_ICONS = 8, SHOW_RQLEN = 16;
     private static final int SHOW = SHOW_NAME | SHOW_VFS | SHOW_PEER | SHOW_RQLEN;
-    private static final int ATTRIBUTE_NAME = 0, ATTRIBUTE_VFS = 1, ATTRIBUTE_PEER = 2, ATTRIBUTE_ICONS = 3, ATTRIBUTE_RQLEN = 4,
+    private static final int ATTRIBUTE_NAME = 0, ATTRIBUTE_VFS = 1, ATTRIBUTE_PEER = 2, ATTRIBUTE_ICONS = 3,
+            ATTRIBUTE_RQLEN = 4,
             ATTRIBUTE_SHUTDOWN = 6;
     private static final int HEADER = 16, MESSAGE = 16;
 

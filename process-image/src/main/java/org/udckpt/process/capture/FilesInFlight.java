@@ -52,6 +52,11 @@ final class FilesInFlight implements AutoCloseable {
         }
 
         @Override
+        public boolean workingDirectoryDeleted() {
+            return socket.process().workingDirectoryDeleted();
+        }
+
+        @Override
         public boolean inFlight() {
             return true;
         }

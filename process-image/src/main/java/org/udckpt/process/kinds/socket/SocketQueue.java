@@ -21,7 +21,8 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
  *
  * @param lengths of the messages in {@code bytes}; empty for a stream with which nothing came along
  */
-public record SocketQueue(byte[] bytes, int[] lengths, List<SentAlong> along, int sendBuffer, int receiveBuffer, long receiveTimeoutUs,
+public record SocketQueue(byte[] bytes, int[] lengths, List<SentAlong> along, int sendBuffer, int receiveBuffer,
+        long receiveTimeoutUs,
         long sendTimeoutUs, boolean passCredentials) {
     /** SOL_SOCKET options (socket(7)); {@link #NO_OFFSET}: looks begin at the start. */
     public static final int NO_OFFSET = -1, SO_TYPE = 3, SO_PROTOCOL = 38, SO_DOMAIN = 39, SO_PEEK_OFF = 42;

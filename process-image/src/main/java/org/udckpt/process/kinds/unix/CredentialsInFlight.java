@@ -9,4 +9,5 @@ import org.udckpt.process.model.KernelObject;
  * @param pid in the job's namespace, whether that process is still there or not
  */
 public record CredentialsInFlight(long id, long object, int message, int pid, int uid, int gid)
-        implements KernelObject {}
+        implements
+            KernelObject {}

@@ -76,7 +76,7 @@ final class UnixCapture implements SocketCapture {
         this.table = scope.table();
     }
 
-    /** The number of descriptors in a queue is shown since Linux 5.6; these have to be known before files are opened. */
+    /** Descriptors in a queue have to be known before files are opened; their number is shown since Linux 5.6. */
     @Override
     public void look(OpenDescriptor open) {
         String inFlight = Proc.field(open.info(), "scm_fds:");
@@ -292,7 +292,7 @@ final class UnixCapture implements SocketCapture {
             }
             SocketState state = one.info.state() == LISTEN ? SocketState.LISTENING
                     : waiting.contains(one) ? SocketState.WAITING : peer != 0 ? SocketState.CONNECTED
-                    : gone ? SocketState.PEER_CLOSED : SocketState.UNCONNECTED;
+                            : gone ? SocketState.PEER_CLOSED : SocketState.UNCONNECTED;
             SocketQueue queue = one.queue;
             addAlong(one, state, peer == 0 ? null : of(peer));
             if (state == SocketState.UNCONNECTED && queue.lengths().length > 0 && !one.named() && !called(one)) {

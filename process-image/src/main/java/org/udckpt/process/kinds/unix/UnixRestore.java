@@ -339,7 +339,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         }
     }
 
-    /** What keeps others from sending comes last: a socket that has a peer accepts nothing else, not even connect(2). */
+    /** What keeps others from sending comes last: a socket that has a peer accepts nothing else, no connect(2). */
     private void complete(Collection<UnixSocket> all) {
         all.stream().filter(this::one).forEach(this::call);
         all.stream().filter(this::freed).forEach(this::free);
