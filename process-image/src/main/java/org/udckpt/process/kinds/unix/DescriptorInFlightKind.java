@@ -32,7 +32,8 @@ public final class DescriptorInFlightKind implements ObjectKind<DescriptorInFlig
 
     /** A message of a socket's queue. */
     static void message(long object, int message, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.require(image.get(object) instanceof UnixSocket, "object %d is not a unix socket", object);
+        row.require(image.get(object) instanceof UnixSocket socket && socket.messageLengths() != null,
+                "object %d is not a unix socket with messages", object);
         row.between(0, ((UnixSocket) image.get(object)).messageLengths().length - 1L, "message", message);
     }
 }

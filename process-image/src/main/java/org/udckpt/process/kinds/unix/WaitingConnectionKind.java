@@ -20,7 +20,8 @@ public final class WaitingConnectionKind implements ObjectKind<WaitingConnection
     @Override
     public void check(WaitingConnection waiting, RowCheck row, CheckedImage image) throws BrokenTable {
         row.require(image.get(waiting.object()) instanceof UnixSocket listener
-                && listener.state() == SocketState.LISTENING && listener.name().length > 0,
+                && listener.state() == SocketState.LISTENING && listener.name() != null
+                && listener.name().length > 0,
                 "object %d is not a listening unix socket with a name", waiting.object());
         row.require(image.get(waiting.client()) instanceof UnixSocket client && client.state() == SocketState.WAITING
                 && client.type() == ((UnixSocket) image.get(waiting.object())).type(),
