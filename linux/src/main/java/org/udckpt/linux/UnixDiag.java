@@ -53,8 +53,10 @@ public final class UnixDiag implements AutoCloseable {
 
     private static final int NETLINK_SOCK_DIAG = 4, SOCK_DIAG_BY_FAMILY = 20, NLMSG_ERROR = 2, NLMSG_DONE = 3;
     private static final int NLM_F_REQUEST = 1, NLM_F_DUMP = 0x300;
-    private static final int SHOW_NAME = 1, SHOW_VFS = 2, SHOW_PEER = 4, SHOW_RQLEN = 16;
-    private static final int ATTRIBUTE_NAME = 0, ATTRIBUTE_VFS = 1, ATTRIBUTE_PEER = 2, ATTRIBUTE_RQLEN = 4,
+    private static final int SHOW_NAME = 1, SHOW_VFS = 2, SHOW_PEER = 4, SHOW_ICONS = 8, SHOW_RQLEN = 16;
+    private static final int SHOW = SHOW_NAME | SHOW_VFS | SHOW_PEER | SHOW_RQLEN;
+    private static final int ATTRIBUTE_NAME = 0, ATTRIBUTE_VFS = 1, ATTRIBUTE_PEER = 2, ATTRIBUTE_ICONS = 3,
+            ATTRIBUTE_RQLEN = 4,
             ATTRIBUTE_SHUTDOWN = 6;
     private static final int HEADER = 16, MESSAGE = 16;
 
@@ -64,7 +66,7 @@ public final class UnixDiag implements AutoCloseable {
 
     /** The socket with this inode. @throws LinuxError ENOENT: there is none */
     public Info query(long inode) {
-        ask(NLM_F_REQUEST, (int) inode);
+        ask(NLM_F_REQUEST, (int) inode, SHOW);
         MemorySegment data = Scratch.data();
         long n = answer(data);
         if (data.get(JAVA_SHORT, 4) == NLMSG_ERROR) {
@@ -73,9 +75,27 @@ public final class UnixDiag implements AutoCloseable {
         return parse(data.asSlice(0, n));
     }
 
+    /**
+     * Inodes of the sockets whose connections a listener has not accepted, in their order; 0: one that is closed.
+     * Empty: there are none, or too many for one answer (some hundreds).
+     */
+    public int[] waiting(long inode) {
+        ask(NLM_F_REQUEST, (int) inode, SHOW_ICONS);
+        MemorySegment data = Scratch.data();
+        long n = answer(data);
+        for (long at = HEADER + MESSAGE; data.get(JAVA_SHORT, 4) != NLMSG_ERROR && at + 4 <= n;) {
+            int length = data.get(JAVA_SHORT, at) & 0xffff;
+            if (data.get(JAVA_SHORT, at + 2) == ATTRIBUTE_ICONS) {
+                return data.asSlice(at + 4, length - 4).toArray(JAVA_INT);
+            }
+            at += (length + 3) & -4;
+        }
+        return new int[0];
+    }
+
     /** All of them. */
     public List<Info> all() {
-        ask(NLM_F_REQUEST | NLM_F_DUMP, 0);
+        ask(NLM_F_REQUEST | NLM_F_DUMP, 0, SHOW);
         List<Info> found = new ArrayList<>();
         MemorySegment data = Scratch.data();
         while (true) {
@@ -94,7 +114,7 @@ public final class UnixDiag implements AutoCloseable {
         }
     }
 
-    private void ask(int flags, int inode) {
+    private void ask(int flags, int inode, int show) {
         MemorySegment data = Scratch.data();
         data.asSlice(0, 40).fill((byte) 0);
         data.set(JAVA_INT, 0, 40);
@@ -103,7 +123,7 @@ public final class UnixDiag implements AutoCloseable {
         data.set(JAVA_BYTE, HEADER, (byte) 1); // AF_UNIX
         data.set(JAVA_INT, HEADER + 4, -1);
         data.set(JAVA_INT, HEADER + 8, inode);
-        data.set(JAVA_INT, HEADER + 12, SHOW_NAME | SHOW_VFS | SHOW_PEER | SHOW_RQLEN);
+        data.set(JAVA_INT, HEADER + 12, show);
         data.set(JAVA_INT, HEADER + 16, -1); // any cookie
         data.set(JAVA_INT, HEADER + 20, -1);
         LinuxError.check(Syscall.call(Syscall.SENDTO, fd, data.address(), 40, 0, 0, 0), "question to sock_diag");

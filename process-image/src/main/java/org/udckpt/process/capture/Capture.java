@@ -149,6 +149,8 @@ public final class Capture implements AutoCloseable {
         } catch (Error failure) {
             abandon(ranks, stop.memory.copies(), stop.files, failure);
             throw failure;
+        } finally {
+            stop.reader.inFlight().close();
         }
     }
 

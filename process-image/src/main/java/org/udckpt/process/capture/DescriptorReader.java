@@ -16,6 +16,7 @@ import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.OpenedByName;
+import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.kinds.refused.RefusedDescriptors;
 import org.udckpt.process.kinds.socket.SocketCapture;
 import org.udckpt.process.kinds.socket.SocketType;
@@ -41,12 +42,13 @@ final class DescriptorReader {
     private final List<Descriptor> descriptors = new ArrayList<>();
     private final Map<TracedProcess, List<OpenDescriptor>> open = new HashMap<>();
     private final FileObservers observers;
+    private final FilesInFlight inFlight = new FilesInFlight();
 
     DescriptorReader(CaptureRequest request, ObjectTable table, MemoryObjects memory) {
         this.observers = new FileObservers(request.leases());
         this.table = table;
         this.memory = memory;
-        this.scope = new DescriptorScope(table, request.streams(), memory);
+        this.scope = new DescriptorScope(table, request.streams(), memory, inFlight, this::look);
         Map<ObjectKinds, KindCapture> captures = ObjectKinds.captures(scope);
         this.all = List.copyOf(captures.values());
         this.given = captures.entrySet().stream().filter(one -> one.getKey().given()).map(Map.Entry::getValue).toList();
@@ -68,18 +70,22 @@ final class DescriptorReader {
         for (int fd : Proc.descriptors(process.pid)) {
             OpenDescriptor one = open(process, fd);
             own.add(one);
-            observers.see(one.info());
-            all.forEach(kind -> kind.look(one));
-            RefusedDescriptors.refuseObservers(one);
-            memory.seen(one);
+            look(one);
         }
         open.put(process, own);
     }
 
+    private void look(OpenDescriptor one) {
+        observers.see(one.info());
+        all.forEach(kind -> kind.look(one));
+        RefusedDescriptors.refuseObservers(one);
+        memory.seen(one);
+    }
+
     /** What /proc shows of it. */
-    static OpenDescriptor open(TracedProcess process, int fd) {
-        String path = "/proc/" + process.pid + "/fd/" + fd;
-        String info = Proc.whole("/proc/" + process.pid + "/fdinfo/" + fd);
+    static OpenDescriptor open(StoppedProcess process, int fd) {
+        String path = "/proc/" + process.pid() + "/fd/" + fd;
+        String info = Proc.whole("/proc/" + process.pid() + "/fdinfo/" + fd);
         String link = Files.readLink(path);
         Files.Stat stat = Files.tryStat(path);
         String gone = stat == null && link != null ? OpenedByName.goneOwner(link) : null;
@@ -130,6 +136,30 @@ final class DescriptorReader {
                 add(one, object, first);
             }
         }
+    }
+
+    /** When all processes have been read: what is on its way to one, and may be in none. */
+    void readInFlight() {
+        for (OpenDescriptor one : inFlight.all()) {
+            long object = table.find(one);
+            if (object < 0) {
+                RefusedDescriptors.refuseInFlight(one);
+                long created = create(one);
+                table.remember(one, created);
+                all.forEach(kind -> kind.seen(one, created, true));
+                owner(one, created);
+                object = created;
+            }
+            if (object == ObjectTable.OWNED) {
+                throw one.refuse("it is the library's own; close it first");
+            }
+            inFlight.read(one, object);
+        }
+    }
+
+    /** To be closed when all have been read. */
+    FilesInFlight inFlight() {
+        return inFlight;
     }
 
     private void add(OpenDescriptor open, long object, boolean first) {

@@ -4,9 +4,11 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.Environment;
+import org.udckpt.process.kinds.base.MessageSender;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.OpenedByName;
@@ -22,13 +24,18 @@ final class DescriptorScope implements CaptureScope {
     private final PeerCredentialReader peers;
     private final List<StoppedProcess> processes = new ArrayList<>();
     private final Set<Integer> ended = new HashSet<>();
+    private final FilesInFlight inFlight;
+    private final Consumer<OpenDescriptor> look;
     private QuietFiles quiet;
     /** Descriptor numbers of the process that is being read. */
     private int control = CaptureRequest.NONE;
     private int processManager = CaptureRequest.NONE;
 
-    DescriptorScope(ObjectTable table, CaptureRequest.StandardStreams streams, MemoryObjects memory) {
+    DescriptorScope(ObjectTable table, CaptureRequest.StandardStreams streams, MemoryObjects memory,
+            FilesInFlight inFlight, Consumer<OpenDescriptor> look) {
         this.memory = memory;
+        this.inFlight = inFlight;
+        this.look = look;
         this.table = table;
         this.streams = streams;
         this.peers = new PeerCredentialReader(table);
@@ -91,6 +98,21 @@ final class DescriptorScope implements CaptureScope {
     @Override
     public void askPeer(OpenDescriptor open, long object, int socket) {
         peers.read(open, object, socket);
+    }
+
+    @Override
+    public void askSender(OpenDescriptor open, MessageSender sender) {
+        peers.read(open, sender);
+    }
+
+    @Override
+    public void opened(OpenDescriptor through, int descriptor) {
+        look.accept(inFlight.add(through, descriptor));
+    }
+
+    @Override
+    public long inFlight(int descriptor) {
+        return inFlight.object(descriptor);
     }
 
     @Override

@@ -10,11 +10,14 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.MessageSender;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.PeerCredentials;
@@ -28,14 +31,21 @@ final class PeerCredentialReader {
     private static final int SO_PEERGROUPS = 59, UCRED_BYTES = 12, LENGTH = Scratch.DATA_BYTES - 64, NOBODY = 0;
 
     /** @param pid as this process numbers it */
-    private record Peer(TracedProcess process, int fd, long object, int pid, int uid, int gid, int[] groups) {}
+    private record Peer(StoppedProcess process, int fd, long object, int pid, int uid, int gid, int[] groups) {}
 
     private final Map<Integer, Integer> numbers = new HashMap<>();
     private final List<Peer> peers = new ArrayList<>();
     private final ObjectTable table;
+    private final SenderReader senders;
 
     PeerCredentialReader(ObjectTable table) {
         this.table = table;
+        this.senders = new SenderReader(table, numbers);
+    }
+
+    /** @param sender of a message in the queue of {@code open} */
+    void read(OpenDescriptor open, MessageSender sender) {
+        senders.read(open, sender);
     }
 
     /** A process of the job. */
@@ -50,7 +60,7 @@ final class PeerCredentialReader {
         LinuxError.check(ask(socket, SO_PEERCRED, data), "SO_PEERCRED");
         int pid = data.get(JAVA_INT, 0);
         if (pid != NOBODY) {
-            peers.add(new Peer((TracedProcess) open.process(), open.fd(), object, pid, data.get(JAVA_INT, 4),
+            peers.add(new Peer(open.process(), open.fd(), object, pid, data.get(JAVA_INT, 4),
                     data.get(JAVA_INT, 8), groups(open, socket)));
         }
     }
@@ -78,29 +88,47 @@ final class PeerCredentialReader {
     void finish() {
         peers.removeIf(peer -> {
             Integer pid = numbers.get(peer.pid);
+            if (pid == null && peer.process.inFlight()) {
+                pid = hereToo(peer.process, peer.pid);
+            }
             if (pid != null) {
                 add(peer, pid);
             }
             return pid != null;
         });
+        senders.finish();
+    }
+
+    /**
+     * The number of a process that has ended, where no process of the job can be asked for it.
+     *
+     * @throws RuntimeException the job has numbers of its own, and the refusal says so
+     */
+    static int hereToo(StoppedProcess process, int pid) {
+        if (!Files.readLink("/proc/%d/ns/pid".formatted(process.pid())).equals(Files.readLink("/proc/self/ns/pid"))) {
+            throw process.refuse("a process that has ended made this socket's peer or sent a message to it, and its "
+                    + "number cannot be found; try again when the socket has arrived");
+        }
+        return pid;
     }
 
     /** Whether {@link #ask} has something to ask. */
     boolean open() {
-        return !peers.isEmpty();
+        return !peers.isEmpty() || senders.open();
     }
 
     /**
      * On the tracer thread of these processes: what only a process of the job knows, the number of one that has ended.
      */
     synchronized void ask(List<TracedProcess> processes) {
+        senders.ask(processes);
         for (Peer peer : peers) {
-            if (processes.contains(peer.process)) {
-                long results = Parasite.results(peer.process.main().frame);
-                peer.process.memory.writeBytes(results + UCRED_BYTES, new byte[]{UCRED_BYTES, 0, 0, 0});
-                peer.process.main().injector.check("SO_PEERCRED", Syscall.GETSOCKOPT, peer.fd, SOL_SOCKET, SO_PEERCRED,
+            if (peer.process instanceof TracedProcess process && processes.contains(process)) {
+                long results = Parasite.results(process.main().frame);
+                process.memory.writeBytes(results + UCRED_BYTES, new byte[]{UCRED_BYTES, 0, 0, 0});
+                process.main().injector.check("SO_PEERCRED", Syscall.GETSOCKOPT, peer.fd, SOL_SOCKET, SO_PEERCRED,
                         results, results + UCRED_BYTES);
-                int pid = (int) peer.process.memory.readLong(results);
+                int pid = (int) process.memory.readLong(results);
                 if (pid != NOBODY) { // else it is no process of the job's: its launcher
                     add(peer, pid);
                 }
@@ -110,6 +138,6 @@ final class PeerCredentialReader {
 
     private void add(Peer peer, int pid) {
         PeerCredentials credentials = new PeerCredentials(peer.object, pid, peer.uid, peer.gid, peer.groups);
-        table.add(Attribute.of(AttributeKind.PEER_CREDENTIALS, peer.process.namespacePid, 0, credentials.values()));
+        table.add(Attribute.of(AttributeKind.PEER_CREDENTIALS, peer.process.namespacePid(), 0, credentials.values()));
     }
 }

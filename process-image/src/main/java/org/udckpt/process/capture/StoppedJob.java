@@ -68,6 +68,7 @@ final class StoppedJob {
             }
             zombies.addAll(rank.zombies().rows());
         }
+        reader.readInFlight();
         reader.finish();
         refuseTooMany(ranks.getFirst().processes().getFirst());
         files.cut();

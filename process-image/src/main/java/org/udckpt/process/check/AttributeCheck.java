@@ -3,6 +3,7 @@ package org.udckpt.process.check;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.udckpt.process.kinds.ObjectKinds;
 import org.udckpt.process.kinds.unix.UnixSocket;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
@@ -27,6 +28,7 @@ final class AttributeCheck {
         RowCheck row = new RowCheck("attributes");
         Set<Long> sockets = image.objects().stream().filter(UnixSocket.class::isInstance).map(KernelObject::id)
                 .collect(Collectors.toSet());
+        Set<Long> inFlight = ObjectKinds.inFlight(image).keySet();
         for (Attribute attribute : image.attributes()) {
             row.next();
             row.notNull("the row", attribute);
@@ -61,7 +63,8 @@ final class AttributeCheck {
                 long[] values = attribute.values();
                 row.length("values", values.length, 3, 3, 1);
                 row.require(image.descriptors().stream()
-                        .anyMatch(one -> one.pid() == attribute.pid() && one.object() == values[0]),
+                        .anyMatch(one -> one.pid() == attribute.pid() && one.object() == values[0])
+                        || inFlight.contains(values[0]),
                         "the process has no descriptor of object %d", values[0]);
                 row.between(0, MOST_ID, "uid", values[1]);
                 row.between(0, MOST_ID, "gid", values[2]);

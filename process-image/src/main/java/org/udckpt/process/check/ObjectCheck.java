@@ -87,6 +87,7 @@ final class ObjectCheck implements CheckedImage {
             add(row.next(), socket.id(), socket);
         }
         image.descriptors().forEach(descriptor -> open.add(descriptor.object()));
+        open.addAll(ObjectKinds.inFlight(image).keySet());
     }
 
     private void add(RowCheck row, long id, Object object) throws BrokenTable {

@@ -27,6 +27,7 @@ public final class NewNames {
         for (Descriptor descriptor : image.descriptors()) {
             users.putIfAbsent(descriptor.object(), processes.get(descriptor.pid()));
         }
+        ObjectKinds.inFlight(image).forEach((object, pid) -> users.putIfAbsent(object, processes.get(pid)));
         for (JobName name : image.names()) {
             switch (name) {
                 case JobName.Fifo fifo -> known.put(fifo.object(), fifo);

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.DescriptorKind;
+import org.udckpt.process.kinds.base.InFlight;
 import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.kinds.base.ObjectKind;
@@ -42,9 +43,13 @@ import org.udckpt.process.kinds.terminal.TerminalEndKind;
 import org.udckpt.process.kinds.terminal.TerminalKind;
 import org.udckpt.process.kinds.timerfd.TimerFdKind;
 import org.udckpt.process.kinds.udp.UdpSocketKind;
+import org.udckpt.process.kinds.unix.CredentialsInFlightKind;
+import org.udckpt.process.kinds.unix.DescriptorInFlightKind;
 import org.udckpt.process.kinds.unix.GonePeerKind;
+import org.udckpt.process.kinds.unix.SenderNameKind;
 import org.udckpt.process.kinds.unix.UnixOptionsKind;
 import org.udckpt.process.kinds.unix.UnixSocketKind;
+import org.udckpt.process.kinds.unix.WaitingConnectionKind;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 
@@ -119,7 +124,15 @@ public enum ObjectKinds {
     /** Names that open files have lost. */
     FORMER_NAME(new FormerNameKind()),
     /** SO_ATTACH_FILTER. */
-    SOCKET_FILTER(new SocketFilterKind());
+    SOCKET_FILTER(new SocketFilterKind()),
+    /** What is in the queue of a unix socket: descriptors. */
+    DESCRIPTOR_IN_FLIGHT(new DescriptorInFlightKind()),
+    /** Senders. */
+    CREDENTIALS_IN_FLIGHT(new CredentialsInFlightKind()),
+    /** Connections that nobody has accepted. */
+    WAITING_CONNECTION(new WaitingConnectionKind()),
+    /** Names of senders of datagrams. */
+    SENDER_NAME(new SenderNameKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 
@@ -176,6 +189,18 @@ public enum ObjectKinds {
                         : null)
                 .filter(Objects::nonNull)
                 .toList();
+    }
+
+    /** What of an image is in flight and may be in no process, by object, with the pid of {@link InFlight}. */
+    public static Map<Long, Integer> inFlight(JobImage image) {
+        Map<Long, Integer> pids = new HashMap<>();
+        for (KernelObject object : image.objects()) {
+            InFlight one = of(object).inFlight(object);
+            if (one != null) {
+                pids.putIfAbsent(one.object(), one.pid());
+            }
+        }
+        return pids;
     }
 
     /** The records of the image's table of objects, in the order that decides about its columns. */

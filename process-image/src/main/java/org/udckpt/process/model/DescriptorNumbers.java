@@ -28,6 +28,7 @@ public record DescriptorNumbers(NavigableSet<Integer> used, int needed) {
             if (object.openForAWhile()) {
                 needed++;
             }
+            needed += object.spare();
         }
         needed += terminals.stream().filter(TerminalObject.Terminal.class::isInstance)
                 .mapToInt(one -> ((TerminalObject.Terminal) one).number() + 1).max().orElse(0);

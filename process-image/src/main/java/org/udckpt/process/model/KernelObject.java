@@ -23,4 +23,9 @@ public interface KernelObject {
     default int number() {
         return -1;
     }
+
+    /** Descriptors beside those of the processes that a restart has for a while to make it. */
+    default int spare() {
+        return 0;
+    }
 }

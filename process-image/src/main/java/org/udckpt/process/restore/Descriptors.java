@@ -6,8 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.NewNames;
+import org.udckpt.process.kinds.ObjectKinds;
 import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
@@ -29,6 +31,8 @@ final class Descriptors {
     private final Handles handles;
     private final NamedFiles names;
     private final KindRestores kinds;
+    /** object id -> pid of the process that makes it, of what no process has */
+    private final Map<Long, Integer> inFlight;
     /** object id -> the first process that has a descriptor of it */
     private final Map<Long, Tracee> makers = new HashMap<>();
     /** id of memory -> the first process that has it */
@@ -45,6 +49,9 @@ final class Descriptors {
         for (Descriptor descriptor : image.descriptors()) {
             makers.putIfAbsent(descriptor.object(), tracee(descriptor.pid()));
         }
+        inFlight = ObjectKinds.inFlight(image);
+        image.descriptors().forEach(descriptor -> inFlight.remove(descriptor.object()));
+        inFlight.forEach((object, pid) -> makers.put(object, tracee(pid)));
     }
 
     /** The first process that maps this memory or has it open; any where none has. */
@@ -89,6 +96,10 @@ final class Descriptors {
                 kinds.setFlags(maker, object, fd);
             }
         }
+        owners().filter(one -> inFlight.containsKey(one.values()[0])).forEach(one -> {
+            Tracee maker = makers.get(one.values()[0]);
+            give(one, maker, handles.in(maker, one.values()[0]));
+        });
         kinds.connect();
     }
 
@@ -120,15 +131,20 @@ final class Descriptors {
         }
         batches.values().forEach(Batch::run);
         tracees.values().forEach(handles::closeTemporaries);
-        image.attributes().stream().filter(one -> one.kind() == AttributeKind.OBJECT_OWNER).forEach(this::give);
+        owners().filter(one -> !inFlight.containsKey(one.values()[0])).forEach(one -> {
+            Descriptor any = anyOf(one.values()[0]);
+            give(one, tracee(any.pid()), any.fd());
+        });
         kinds.placed();
     }
 
+    private Stream<Attribute> owners() {
+        return image.attributes().stream().filter(one -> one.kind() == AttributeKind.OBJECT_OWNER);
+    }
+
     /** Gives an object to its owner; for firewalls and routes that changes a socket's owner, too (sockfs_setattr). */
-    private void give(Attribute owner) {
-        Descriptor any = anyOf(owner.values()[0]);
-        tracee(any.pid()).call(
-                "fchown of a socket or pipe", Syscall.FCHOWN, any.fd(), owner.values()[1], owner.values()[2]);
+    private static void give(Attribute owner, Tracee tracee, long fd) {
+        tracee.call("fchown of a socket or pipe", Syscall.FCHOWN, fd, owner.values()[1], owner.values()[2]);
     }
 
     private Descriptor anyOf(long object) {

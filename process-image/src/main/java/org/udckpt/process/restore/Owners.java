@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import org.udckpt.process.kinds.ObjectKinds;
 import org.udckpt.process.kinds.base.ObjectOwners;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
@@ -13,6 +14,7 @@ import org.udckpt.process.model.ProcessState;
 final class Owners implements ObjectOwners {
     private final Map<Integer, ProcessState> processes = new HashMap<>();
     private final List<Descriptor> descriptors;
+    private final Map<Long, Integer> inFlight;
     private final Function<ProcessState, String> naming;
     private final int first;
     private Map<Long, Owner> owners;
@@ -21,6 +23,7 @@ final class Owners implements ObjectOwners {
     Owners(JobImage image, Function<ProcessState, String> naming) {
         image.processes().forEach(process -> processes.put(process.pid(), process));
         this.descriptors = image.descriptors();
+        this.inFlight = ObjectKinds.inFlight(image);
         this.first = image.processes().isEmpty() ? 0 : image.processes().getFirst().pid();
         this.naming = naming;
     }
@@ -62,6 +65,7 @@ final class Owners implements ObjectOwners {
                 owners.computeIfAbsent(descriptor.object(), _ -> of(descriptor.pid()));
             }
         }
+        inFlight.forEach((object, pid) -> owners.computeIfAbsent(object, _ -> of(pid)));
         return owners;
     }
 }

@@ -73,7 +73,8 @@ class DescriptorsTest {
             TracedProcess process = TracedProcess.root(new CaptureRequest.Root(0, eventfd.pid));
             ObjectTable table = new ObjectTable(new Outside(false));
             KindCapture kind =
-                    new EventFdKind().capture(new DescriptorScope(table, CaptureRequest.StandardStreams.NONE, null));
+                    new EventFdKind()
+                            .capture(new DescriptorScope(table, CaptureRequest.StandardStreams.NONE, null, null, null));
             descriptors.map(path -> DescriptorReader.open(process, Integer.parseInt(path.getFileName().toString())))
                     .filter(kind::takes).map(DescriptorsTest::withoutSemaphore).forEach(kind::read);
             List<EventFd> found = table.objects().stream().map(EventFd.class::cast).toList();

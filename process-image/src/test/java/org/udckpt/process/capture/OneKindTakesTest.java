@@ -53,7 +53,7 @@ class OneKindTakesTest {
 
     private static void takenOnce(int pid, int fd) {
         DescriptorScope scope = new DescriptorScope(new ObjectTable(new Outside(false)),
-                CaptureRequest.StandardStreams.NONE, null);
+                CaptureRequest.StandardStreams.NONE, null, null, null);
         OpenDescriptor open = DescriptorReader.open(TracedProcess.root(new CaptureRequest.Root(0, pid)), fd);
         List<ObjectKinds> taking = ObjectKinds.captures(scope).entrySet().stream()
                 .filter(one -> takes(one.getValue(), open)).map(Map.Entry::getKey).toList();

@@ -20,6 +20,18 @@ public interface CaptureScope {
      */
     void askPeer(OpenDescriptor open, long object, int socket);
 
+    /** Notes who has sent a message that waits in a unix socket, as {@link #askPeer} does. */
+    void askSender(OpenDescriptor open, MessageSender sender);
+
+    /**
+     * In {@link KindCapture#look}: takes a descriptor that a look at the queue of socket {@code through} has opened in
+     * this process. It is shown to all kinds, read after those of the processes, and closed when all have been read.
+     */
+    void opened(OpenDescriptor through, int descriptor);
+
+    /** The object of such a descriptor; in {@link KindCapture#finish}. */
+    long inFlight(int descriptor);
+
     /** What a restart will open by its name. */
     OpenedByName names();
 

@@ -57,6 +57,11 @@ public interface ObjectKind<T> {
      */
     default void checkFree(T object) {}
 
+    /** Of a kind that is a descriptor on its way to a process: what it names. Null: it is none. */
+    default InFlight inFlight(T object) {
+        return null;
+    }
+
     /**
      * The key of a child that will have ended, if a restore of it needs one ({@link RestoreScope#endingChild}): objects
      * with the same key share it. 0: none.

@@ -28,6 +28,11 @@ public interface StoppedProcess {
     /** Whether its working directory has lost its name. */
     boolean workingDirectoryDeleted();
 
+    /** Whether it stands for what is in flight in a process's unix sockets: descriptors that this process has. */
+    default boolean inFlight() {
+        return false;
+    }
+
     /** Numbers of descriptors that belong to the library and not to the job. */
     int[] ownedDescriptors();
 

@@ -43,6 +43,10 @@ final class SocketFilterCapture implements SocketCapture {
         if (count == 0) {
             return;
         }
+        if (open.process().inFlight()) {
+            throw open.refuse("this socket has a filter (SO_ATTACH_FILTER) and is open nowhere else, which cannot be "
+                    + "checkpointed; keep it open until it has arrived");
+        }
         get(open, socket, count);
         byte[] program = Scratch.data().asSlice(0, (long) count * SocketFilter.INSTRUCTION).toArray(JAVA_BYTE);
         scope.table().add(new SocketFilter(scope.table().newId(), object, program,

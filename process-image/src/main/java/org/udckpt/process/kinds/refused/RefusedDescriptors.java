@@ -26,6 +26,20 @@ public final class RefusedDescriptors {
         }
     }
 
+    /** What a restart could not make for a queue: its state is that of the processes that have it. */
+    public static void refuseInFlight(OpenDescriptor open) {
+        String link = open.link();
+        boolean terminal = link.startsWith("/dev/pts/") || link.equals("/dev/ptmx") || link.equals("/dev/tty");
+        if (terminal || link.equals("anon_inode:[eventpoll]") || link.equals("anon_inode:inotify")) {
+            throw open.refuse(link + " is open nowhere else, which cannot be checkpointed; "
+                    + "keep it open until it has arrived");
+        }
+        if (open.info().contains("lock:")) {
+            throw open.refuse("a lock or lease on " + link + ", which is open nowhere else, cannot be checkpointed; "
+                    + "keep the file open until it has arrived");
+        }
+    }
+
     /** The refusal of a descriptor without a path that no kind takes. */
     public static RuntimeException refusal(OpenDescriptor open) {
         return open.refuse(WORDS.getOrDefault(open.link(),

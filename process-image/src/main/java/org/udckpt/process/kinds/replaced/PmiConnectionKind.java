@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.replaced;
 
+import org.udckpt.linux.Files;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.CheckedImage;
 import org.udckpt.process.kinds.base.DescriptorKind;
@@ -51,7 +52,13 @@ public final class PmiConnectionKind implements DescriptorKind<PmiConnection> {
                 throw open.refuse("a process manager that is connected by " + type
                         + " cannot be checkpointed; start the ranks by udckpt run");
             }
-            return new PmiConnection(id, open.openFlags(), SocketQueue.peek(open, socket, type.type()).bytes());
+            SocketQueue queue = SocketQueue.peek(open, socket, type.type());
+            queue.eachDescriptor(Files::close);
+            if (queue.hasDescriptors()) {
+                throw open.refuse("descriptors of the process manager are in flight in this unix socket; try again "
+                        + "when they have arrived");
+            }
+            return new PmiConnection(id, open.openFlags(), queue.bytes());
         });
     }
 }

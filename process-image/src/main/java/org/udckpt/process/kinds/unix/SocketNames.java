@@ -157,10 +157,21 @@ final class SocketNames {
 
     /** Connects {@code fd} of {@code maker} to a socket with a name, which has been bound here. */
     void connect(Maker maker, String what, long fd, UnixSocket to) {
-        byte[] name = to.name()[0] == 0
+        byte[] name = reach(maker, to);
+        maker.call(what, Syscall.CONNECT, fd, UnixAddress.put(maker, name), UnixAddress.length(name));
+    }
+
+    /** A name by which {@code maker} reaches a socket that has been bound here. */
+    byte[] reach(Maker maker, UnixSocket to) {
+        return to.name()[0] == 0
                 ? to.name()
                 : ("/proc/self/fd/" + handles.in(maker, handleOfFile(to))).getBytes(StandardCharsets.US_ASCII);
-        maker.call(what, Syscall.CONNECT, fd, UnixAddress.put(maker, name), UnixAddress.length(name));
+    }
+
+    /** A socket that is not in the image. */
+    static UnixSocket nobody(int type, long peer, byte[] name) {
+        return new UnixSocket(NOBODY, 0, type, SocketState.PEER_CLOSED, peer, new byte[0], new int[0], name, 0, 0, 0, 0,
+                0, 0, false);
     }
 
     private static String shown(UnixSocket socket) {

@@ -1,6 +1,5 @@
 package org.udckpt.process.kinds.unix;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
 
@@ -8,30 +7,35 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 import org.udckpt.linux.RawText;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.UnixDiag;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.Environment;
+import org.udckpt.process.kinds.base.MessageSender;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.named.DirectoryOrDevice;
+import org.udckpt.process.kinds.socket.SentAlong;
 import org.udckpt.process.kinds.socket.SocketCapture;
 import org.udckpt.process.kinds.socket.SocketOptions;
 import org.udckpt.process.kinds.socket.SocketQueue;
 import org.udckpt.process.kinds.socket.SocketType;
+import org.udckpt.process.kinds.socket.UnixAddress;
 import org.udckpt.process.model.JobName.SocketFile;
 
 /** Unix sockets between the job's own processes, with what is queued in them. */
 final class UnixCapture implements SocketCapture {
-    private static final int ESTABLISHED = 1, LISTEN = 10, FAMILY_BYTES = 2;
+    private static final int ESTABLISHED = 1, LISTEN = 10;
 
     /**
      * @param file null: this user may not ask the kernel for it, or there is none. @param peerName as getpeername(2)
@@ -60,6 +64,8 @@ final class UnixCapture implements SocketCapture {
     private final ObjectTable table;
     private final List<Found> found = new ArrayList<>();
     private final Map<Long, Long> byInode = new HashMap<>();
+    /** By the sockets' inodes: those with descriptors. */
+    private final Map<Long, SocketQueue> queues = new HashMap<>();
     /** All unix sockets of this machine; null: nobody has asked yet. */
     private List<UnixDiag.Info> all;
     /** To which names may be relative; null: nobody has asked yet. */
@@ -70,6 +76,31 @@ final class UnixCapture implements SocketCapture {
         this.table = scope.table();
     }
 
+    /** Descriptors in a queue have to be known before files are opened; their number is shown since Linux 5.6. */
+    @Override
+    public void look(OpenDescriptor open) {
+        String inFlight = Proc.field(open.info(), "scm_fds:");
+        if (inFlight == null || inFlight.equals("0") || queues.containsKey(open.stat().inode())) {
+            return;
+        }
+        SocketQueue queue = open.duplicated(socket -> SocketQueue.peek(open, socket, SocketType.of(socket).type()));
+        queues.put(open.stat().inode(), queue);
+        queue.eachDescriptor(descriptor -> scope.opened(open, descriptor));
+    }
+
+    private SocketQueue queue(OpenDescriptor open, int socket, int type) {
+        SocketQueue queue = queues.get(open.stat().inode());
+        if (queue != null) {
+            return queue;
+        }
+        queue = SocketQueue.peek(open, socket, type);
+        if (queue.hasDescriptors()) {
+            queue.eachDescriptor(Files::close);
+            throw open.failed("descriptors were sent to this unix socket during the checkpoint");
+        }
+        return queue;
+    }
+
     @Override
     public boolean takes(SocketType type) {
         return type.unix();
@@ -78,15 +109,10 @@ final class UnixCapture implements SocketCapture {
     @Override
     public long read(OpenDescriptor open, int socket, SocketType kind) {
         int type = kind.type();
-        SocketQueue queue = SocketQueue.peek(open, socket, type);
+        SocketQueue queue = queue(open, socket, type);
         UnixDiag.Info info;
         try (UnixDiag diag = new UnixDiag()) {
             info = diag.query(open.stat().inode());
-        }
-        if (info.state() == LISTEN && info.receiveQueue() > 0) {
-            throw open.refuse(
-                    "a listening socket has %d connections that were not accepted yet; try again later".formatted(
-                            info.receiveQueue()));
         }
         long id = table.newId();
         int[] options = UnixOptionReader.changed(socket, type);
@@ -94,6 +120,12 @@ final class UnixCapture implements SocketCapture {
             table.add(new UnixOptions(table.newId(), id, options));
         }
         scope.askPeer(open, id, socket);
+        for (SentAlong one : queue.along()) {
+            if (one.sender() != null) {
+                scope.askSender(open, new MessageSender(id, one.message(), one.offset(), one.sender().pid(),
+                        one.sender().uid(), one.sender().gid()));
+            }
+        }
         found.add(new Found(open, id, info, queue, info.hasFile() ? BoundFile.ask(open.process(), socket, id) : null,
                 peerName(socket)));
         byInode.put(open.stat().inode(), id);
@@ -109,10 +141,7 @@ final class UnixCapture implements SocketCapture {
             return new byte[0];
         }
         LinuxError.check(result, "name of a socket's peer");
-        byte[] name =
-                data.asSlice(8 + FAMILY_BYTES, Math.max(0, data.get(JAVA_INT, 0) - FAMILY_BYTES)).toArray(JAVA_BYTE);
-        return name.length > 1 && name[0] != 0 && name[name.length - 1] == 0 ? Arrays.copyOf(name, name.length - 1)
-                : name;
+        return UnixAddress.name(data.asSlice(8, SocketQueue.NAME), data.get(JAVA_INT, 0));
     }
 
     private Found of(long id) {
@@ -160,9 +189,94 @@ final class UnixCapture implements SocketCapture {
         }
     }
 
+    /**
+     * The connections that listeners have not accepted: nobody has a descriptor of their other ends, and nobody can
+     * look at what these have received (unix_diag.h, UDIAG_SHOW_ICONS).
+     *
+     * @return the clients
+     */
+    private Set<Found> waiting() {
+        Set<Found> clients = new HashSet<>();
+        for (Found listener : found) {
+            if (listener.info.state() == LISTEN && listener.info.receiveQueue() > 0) {
+                for (int inode : ask(listener)) {
+                    Found client = client(listener, inode);
+                    if (client != null && clients.add(client)) {
+                        table.add(new WaitingConnection(table.newId(), listener.id, client.id));
+                    }
+                }
+            }
+        }
+        return clients;
+    }
+
+    private static int[] ask(Found listener) {
+        int[] inodes;
+        try (UnixDiag diag = new UnixDiag()) {
+            inodes = diag.waiting(listener.inode());
+        }
+        if (inodes.length != listener.info.receiveQueue()) {
+            throw listener.open.refuse("a listening socket has %d connections that were not accepted yet, of which the "
+                    .formatted(listener.info.receiveQueue())
+                    + "kernel shows %d; try again when they were accepted".formatted(inodes.length));
+        }
+        return inodes;
+    }
+
+    /** Null: it is outside of the job, and the image holds it as closed. */
+    private Found client(Found listener, int inode) {
+        Long id = byInode.get(Integer.toUnsignedLong(inode));
+        if (id == null && inode != 0) {
+            table.outside().add(listener.open, "a connection from outside of the job waits to be accepted",
+                    "accept and close it before a checkpoint");
+            return null;
+        }
+        Found client = id == null ? null : of(id);
+        if (client == null || client.info.backlog() > 0 || !listener.named()) {
+            throw listener.open.refuse("a connection that was not accepted yet "
+                    + (client == null ? "has been closed by its client, and may have bytes"
+                            : listener.named() ? "has bytes" : "leads to a listener without a name")
+                    + ", which cannot be checkpointed; try again when it was accepted");
+        }
+        return client;
+    }
+
+    /**
+     * Whether a restart can send the datagrams from sockets of their senders' names: to one that has a peer only that
+     * one can send, and to one without a name nobody else.
+     */
+    private boolean reaches(Found one, byte[] sender, SocketState state, Found peer) {
+        return switch (state) {
+            case CONNECTED -> peer != one && peer.peerInode() == one.inode()
+                    ? Arrays.equals(sender, peer.info.name())
+                    : one.named();
+            case PEER_CLOSED -> Arrays.equals(sender, one.peerName)
+                    && one.queue.along().stream().filter(came -> came.name().length > 0).count()
+                            == one.queue.lengths().length;
+            default -> one.named();
+        };
+    }
+
+    private void addAlong(Found one, SocketState state, Found peer) {
+        for (SentAlong came : one.queue.along()) {
+            if (came.name().length > 0 && !reaches(one, came.name(), state, peer)) {
+                throw one.open.refuse("a datagram from a socket with another name than its peer's is queued in this "
+                        + "unix socket, and a restart would lose its sender; try again when it was read");
+            }
+            if (came.name().length > 0) {
+                table.add(new SenderName(table.newId(), one.id, came.message(), came.name()));
+            }
+            for (int descriptor : came.descriptors()) {
+                table.add(new DescriptorInFlight(table.newId(), one.id, came.message(), scope.inFlight(descriptor),
+                        one.open.process().namespacePid()));
+            }
+        }
+    }
+
     /** When all descriptors are known: who is whose peer. */
     @Override
     public void finish() {
+        Set<Found> waiting = waiting();
         for (Found one : found) {
             long peer = 0;
             boolean gone = connected(one.info);
@@ -176,9 +290,11 @@ final class UnixCapture implements SocketCapture {
                     peer = id;
                 }
             }
-            SocketState state = one.info.state() == LISTEN ? SocketState.LISTENING : peer != 0 ? SocketState.CONNECTED
-                    : gone ? SocketState.PEER_CLOSED : SocketState.UNCONNECTED;
+            SocketState state = one.info.state() == LISTEN ? SocketState.LISTENING
+                    : waiting.contains(one) ? SocketState.WAITING : peer != 0 ? SocketState.CONNECTED
+                            : gone ? SocketState.PEER_CLOSED : SocketState.UNCONNECTED;
             SocketQueue queue = one.queue;
+            addAlong(one, state, peer == 0 ? null : of(peer));
             if (state == SocketState.UNCONNECTED && queue.lengths().length > 0 && !one.named() && !called(one)) {
                 throw one.open.refuse(
                         "unread messages in a unix socket without a name and without a peer cannot be "
@@ -189,6 +305,10 @@ final class UnixCapture implements SocketCapture {
                 checkNameless(one, of(peer));
             }
             if (state == SocketState.PEER_CLOSED && one.peerName.length > 0) {
+                if (one.datagrams() && one.peerName[0] == 0 && queue.hasDescriptors()) {
+                    throw one.open.refuse("descriptors are in flight in this unix socket, whose peer has closed and had"
+                            + " an abstract name, which cannot be checkpointed; try again when they have arrived");
+                }
                 table.add(new GonePeer(table.newId(), one.id, one.peerName));
             }
             table.add(new UnixSocket(one.id, one.open.openFlags(), one.info.type(), state, peer, queue.bytes(),

@@ -2,21 +2,21 @@ package org.udckpt.process.kinds.unix;
 
 import static org.udckpt.linux.LinuxConstants.AF_UNIX;
 import static org.udckpt.linux.LinuxConstants.F_SETFL;
-import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
 import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
-import static org.udckpt.linux.LinuxConstants.SOCK_STREAM;
 import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
-import static org.udckpt.linux.LinuxConstants.SO_BUF_LOCK;
 import static org.udckpt.linux.LinuxConstants.SO_PASSCRED;
 import static org.udckpt.linux.LinuxConstants.SO_RCVBUF;
 import static org.udckpt.linux.LinuxConstants.SO_RCVTIMEO;
 import static org.udckpt.linux.LinuxConstants.SO_SNDBUF;
 import static org.udckpt.linux.LinuxConstants.SO_SNDTIMEO;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -34,7 +34,7 @@ import org.udckpt.process.model.SocketLevel;
  * has a peer of its own (unix(7)). Only two that are connected to each other are a pair.
  */
 final class UnixRestore implements KindRestore<UnixSocket> {
-    private static final int SHUTDOWN = 48, ACCEPT4 = 288, CHUNK = 32768;
+    private static final int SHUTDOWN = 48, ACCEPT4 = 288;
 
     private final Map<Long, UnixSocket> sockets = new LinkedHashMap<>();
     /** socket -> the name of its peer, which has closed */
@@ -43,12 +43,16 @@ final class UnixRestore implements KindRestore<UnixSocket> {
     private final Set<UnixSocket> called = new HashSet<>();
     private final RestoreScope scope;
     private final MadeObjects handles;
+    private final QueuedMessages queues;
+    /** In their order, when all objects have been made. */
+    private final List<Runnable> late = new ArrayList<>();
     private SocketNames names;
     private PeerMakers makers;
 
     UnixRestore(RestoreScope scope) {
         this.scope = scope;
         this.handles = scope.made();
+        this.queues = new QueuedMessages(scope);
         scope.objects(UnixSocket.class).forEach(socket -> this.sockets.put(socket.id(), socket));
         scope.objects(GonePeer.class).forEach(peer -> this.gone.put(peer.object(), peer.name()));
         scope.objects(UnixOptions.class).forEach(changed -> this.options.put(changed.object(), changed.options()));
@@ -63,10 +67,9 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         each(this::mutual, this::connected);
         each(socket -> one(socket) && peer(socket).name().length == 0, this::halves);
         each(_ -> true, this::single);
-        // Only now: a socket that has a peer accepts nothing from others, not even a connect(2).
-        sockets.values().stream().filter(this::one).forEach(this::call);
-        sockets.values().stream().filter(this::freed).forEach(this::free);
-        sockets.values().forEach(socket -> finish(maker(socket), socket, handles.in(maker(socket), socket.id())));
+        if (!queues.anyLate()) {
+            complete(sockets.values());
+        }
     }
 
     private void each(Predicate<UnixSocket> which, Consumer<UnixSocket> step) {
@@ -100,23 +103,30 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         long[] pair = pair(maker, socket, peer);
         long own = handles.add(maker, socket.id(), pair[0]);
         long other = handles.add(maker, peer.id(), pair[1]);
-        fill(maker, socket, own, other);
-        fill(maker, peer, other, own);
+        whenMade(socket, () -> queues.fill(maker, socket, other));
+        whenMade(peer, () -> queues.fill(maker, peer, own));
     }
 
     private void orphan(UnixSocket socket) {
         Maker maker = maker(socket);
         byte[] name = gone.getOrDefault(socket.id(), new byte[0]);
-        UnixSocket peer = new UnixSocket(SocketNames.NOBODY, 0, socket.type(), SocketState.PEER_CLOSED, socket.id(),
-                new byte[0], new int[0], name, 0, 0, 0, 0, 0, 0, false);
+        UnixSocket peer = SocketNames.nobody(socket.type(), socket.id(), name);
         boolean datagrams = socket.type() == SOCK_DGRAM;
         long[] pair = datagrams ? halves(maker, socket) : pair(maker, socket, peer);
-        long own = handles.add(maker, socket.id(), pair[0]);
-        fill(maker, socket, own, pair[1]);
-        if (datagrams && name.length > 0) {
-            names.bind(maker, peer, pair[1]); // only now: what was sent came from one without a name
-        }
-        maker.call("close", Syscall.CLOSE, pair[1]);
+        handles.add(maker, socket.id(), pair[0]);
+        whenMade(socket, () -> {
+            boolean named = queues.named(socket);
+            if (!named) {
+                queues.fill(maker, socket, pair[1]);
+            }
+            if (datagrams && name.length > 0) {
+                names.bind(maker, peer, pair[1]); // else only now: what was sent came from one without a name
+            }
+            if (named) {
+                queues.fill(maker, socket, pair[1]);
+            }
+            maker.call("close", Syscall.CLOSE, pair[1]);
+        });
     }
 
     /** One end of a pair of which the other end has left it. */
@@ -127,14 +137,14 @@ final class UnixRestore implements KindRestore<UnixSocket> {
             throw maker.unsupported("a unix socket is connected to a socket without a name");
         }
         long[] pair = halves(maker, socket);
-        long own = handles.add(maker, socket.id(), pair[0]);
+        handles.add(maker, socket.id(), pair[0]);
         handles.add(maker, other.id(), pair[1]);
-        fill(maker, socket, own, handles.in(maker, other.id()));
+        whenMade(socket, () -> queues.fill(maker, socket, handles.in(maker, other.id())));
     }
 
     /** Two connected datagram sockets, of which the first has its name. */
     private long[] halves(Maker maker, UnixSocket socket) {
-        long[] pair = pairAsBefore(maker, socket.id(), socket.type());
+        long[] pair = makers.pair(maker, socket.id(), socket.type());
         if (socket.name().length > 0) {
             names.bind(maker, socket, pair[0]);
         }
@@ -158,7 +168,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         long fd = handles.in(maker, socket.id());
         maker.call(
                 "disconnect a datagram socket", Syscall.CONNECT, fd, maker.structure().i16(0 /* AF_UNSPEC */).put(), 2);
-        fill(maker, socket, fd, handles.in(maker, caller.id()));
+        queues.fill(maker, socket, handles.in(maker, caller.id()));
     }
 
     private void single(UnixSocket socket) {
@@ -169,10 +179,10 @@ final class UnixRestore implements KindRestore<UnixSocket> {
             names.bind(maker, socket, fd);
         }
         if (socket.state() == SocketState.LISTENING) {
-            listen(maker, socket.id(), fd, socket.backlog());
+            makers.listen(maker, socket.id(), fd, Math.max(socket.backlog(), waiting(socket)));
         }
         if (socket.messageLengths().length > 0) {
-            feedByName(maker, socket, fd);
+            feed(maker, socket);
         }
     }
 
@@ -200,7 +210,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
                 && peer.name().length > 0) {
             return callEachOther(maker, socket, peer);
         }
-        long[] pair = pairAsBefore(maker, makers.known(socket.id()) ? socket.id() : peer.id(), socket.type());
+        long[] pair = makers.pair(maker, makers.known(socket.id()) ? socket.id() : peer.id(), socket.type());
         if (socket.name().length > 0) {
             names.bind(maker, socket, pair[0]);
         }
@@ -267,7 +277,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         if (client.name().length > 0) {
             names.bind(maker, client, connected);
         }
-        connect(maker, socket.id(), connected, listener != null ? listener : socket);
+        makers.connect(names, maker, socket.id(), connected, listener != null ? listener : socket);
         long accepted = maker.call("accept", ACCEPT4, listening, 0, 0, Syscall.O_CLOEXEC);
         if (listener == null) {
             maker.call("close", Syscall.CLOSE, listening);
@@ -279,52 +289,8 @@ final class UnixRestore implements KindRestore<UnixSocket> {
     private long goneListener(Maker maker, UnixSocket accepted, UnixSocket client) {
         long fd = maker.call("socket", Syscall.SOCKET, AF_UNIX, accepted.type() | Syscall.O_CLOEXEC, 0);
         names.bind(maker, accepted, fd);
-        listen(maker, client.id(), fd, 1);
+        makers.listen(maker, client.id(), fd, 1);
         return fd;
-    }
-
-    /** Makes both ends in {@code maker}, by the process that made {@code socket} before. */
-    private long[] pairAsBefore(Maker maker, long socket, int type) {
-        Maker before = makers.of(socket, maker);
-        long both = makers.as(socket, before, () -> {
-            long pair = before.structure().i64(0).put();
-            before.call("socketpair", Syscall.SOCKETPAIR, AF_UNIX, type | Syscall.O_CLOEXEC, 0, pair);
-            return Integer.toUnsignedLong(before.readInt(pair)) | (long) before.readInt(pair + 4) << Integer.SIZE;
-        });
-        return new long[]{move(before, maker, both & 0xffff_ffffL), move(before, maker, both >>> Integer.SIZE)};
-    }
-
-    /** The descriptor's number in {@code to}, which alone has it then. */
-    private static long move(Maker from, Maker to, long fd) {
-        if (from == to) {
-            return fd;
-        }
-        long there = to.fetch(from.pid(), fd);
-        from.call("close", Syscall.CLOSE, fd);
-        return there;
-    }
-
-    /** By who did before, which who connects to it is told: {@code socket} is told of him. */
-    private void listen(Maker maker, long socket, long fd, int backlog) {
-        Maker before = makers.of(socket, maker);
-        long there = before == maker ? fd : before.fetch(maker.pid(), fd);
-        makers.as(socket, before, () -> before.call("listen", Syscall.LISTEN, there, backlog));
-        if (before != maker) {
-            before.call("close", Syscall.CLOSE, there);
-        }
-    }
-
-    /** @param accepted the socket that will be told who has connected {@code fd} of {@code maker} */
-    private void connect(Maker maker, long accepted, long fd, UnixSocket to) {
-        Maker before = makers.of(accepted, maker);
-        long there = before == maker ? fd : before.fetch(maker.pid(), fd);
-        makers.as(accepted, before, () -> {
-            names.connect(before, "connect", there, to);
-            return 0L;
-        });
-        if (before != maker) {
-            before.call("close", Syscall.CLOSE, there);
-        }
     }
 
     /**
@@ -343,65 +309,66 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         }
     }
 
-    /**
-     * Datagrams that wait at a socket without a pair's other half come again from nameless ones: each its own, since
-     * one alone may send only as much as fits its buffer.
-     */
-    private void feedByName(Maker maker, UnixSocket socket, long fd) {
-        if (socket.name().length == 0 || socket.type() != SOCK_DGRAM) {
-            if (freed(socket)) {
-                return; // the other half sends them
+    /** Messages at a socket without a peer; those of one that had a pair's other half are sent by that. */
+    private void feed(Maker maker, UnixSocket socket) {
+        if (socket.name().length > 0 && socket.type() == SOCK_DGRAM) {
+            if (queues.named(socket)) {
+                late.add(() -> queues.feed(maker, socket, names)); // by those that have the names
+            } else {
+                whenMade(socket, () -> queues.feed(maker, socket, names));
             }
+        } else if (!freed(socket)) {
             throw maker.unsupported("unread bytes in a unix socket without a peer");
         }
-        int at = 0;
-        for (int length : socket.messageLengths()) {
-            long feeder = maker.call("socket", Syscall.SOCKET, AF_UNIX, SOCK_DGRAM | Syscall.O_CLOEXEC, 0);
-            names.connect(maker, "connect", feeder, socket);
-            option(maker, feeder, SO_SNDBUF, Math.max(length, 1 << 17));
-            send(maker, feeder, Arrays.copyOfRange(socket.queued(), at, at + length));
-            maker.call("close", Syscall.CLOSE, feeder);
-            at += length;
+    }
+
+    /** Descriptors can be sent when there is what they name. */
+    private void whenMade(UnixSocket socket, Runnable step) {
+        if (queues.late(socket)) {
+            late.add(step);
+        } else {
+            step.run();
         }
     }
 
-    /**
-     * Sends what {@code socket} has not read yet from the other end; the buffer is large enough for the moment, and
-     * then what it was, chosen by nobody (SO_BUF_LOCK).
-     */
-    private static void fill(Maker maker, UnixSocket socket, long own, long other) {
-        byte[] queued = socket.queued();
-        if (queued.length == 0 && socket.messageLengths().length == 0) {
-            return;
+    @Override
+    public void connect() {
+        if (queues.anyLate()) {
+            late.forEach(Runnable::run);
+            complete(sockets.values());
         }
-        int before = size(maker, other);
-        // setsockopt(2) is bounded by net.core.wmem_max, which is at least what the job's own buffer came from.
-        option(maker, other, SO_SNDBUF, Math.max(queued.length, 1 << 17));
-        if (socket.type() == SOCK_STREAM) {
-            for (int at = 0; at < queued.length;) {
-                at += send(maker, other, Arrays.copyOfRange(queued, at, Math.min(at + CHUNK, queued.length)));
-            }
-        }
-        int at = 0;
-        for (int length : socket.messageLengths()) {
-            send(maker, other, Arrays.copyOfRange(queued, at, at + length));
-            at += length;
-        }
-        option(maker, other, SO_SNDBUF, before / 2); // the kernel doubles what it is given (socket(7))
-        // That the size was chosen is told since Linux 5.14; before, nobody sees it.
-        maker.tryCall(Syscall.SETSOCKOPT, other, SOL_SOCKET, SO_BUF_LOCK, maker.structure().i32(0).put(), 4);
     }
 
-    /** SO_SNDBUF. */
-    private static int size(Maker maker, long fd) {
-        long length = maker.structure().i32(Integer.BYTES).i32(0).put();
-        maker.call("getsockopt", Syscall.GETSOCKOPT, fd, SOL_SOCKET, SO_SNDBUF, length + Integer.BYTES, length);
-        return maker.readInt(length + Integer.BYTES);
+    /** What keeps others from sending comes last: a socket that has a peer accepts nothing else, no connect(2). */
+    private void complete(Collection<UnixSocket> all) {
+        all.stream().filter(this::one).forEach(this::call);
+        all.stream().filter(this::freed).forEach(this::free);
+        scope.objects(WaitingConnection.class).forEach(this::wait);
+        all.stream().filter(socket -> socket.state() == SocketState.LISTENING).forEach(this::shorten);
+        all.forEach(socket -> finish(maker(socket), socket, handles.in(maker(socket), socket.id())));
     }
 
-    private static int send(Maker maker, long fd, byte[] part) {
-        return (int) maker.call(
-                "fill a socket", Syscall.SENDTO, fd, maker.bytes(part), part.length, MSG_DONTWAIT, 0, 0);
+    /** After all that were accepted: a connection that nobody has accepted, and of which only the client is there. */
+    private void wait(WaitingConnection waiting) {
+        UnixSocket client = sockets.get(waiting.client());
+        Maker maker = maker(client);
+        long fd = handles.in(maker, client.id());
+        // where fewer may wait than did, it fails instead of waiting for ever
+        maker.call("set O_NONBLOCK", Syscall.FCNTL, fd, F_SETFL, Syscall.O_NONBLOCK);
+        makers.connect(names, maker, waiting.id(), fd, sockets.get(waiting.object()));
+    }
+
+    private int waiting(UnixSocket listener) {
+        return (int) scope.objects(WaitingConnection.class).stream()
+                .filter(one -> one.object() == listener.id()).count();
+    }
+
+    /** It had listened for more before. */
+    private void shorten(UnixSocket listener) {
+        if (waiting(listener) > listener.backlog()) {
+            Maker maker = maker(listener);
+            makers.listen(maker, listener.id(), handles.in(maker, listener.id()), listener.backlog());
+        }
     }
 
     private void finish(Maker maker, UnixSocket socket, long fd) {

@@ -86,9 +86,10 @@ public final class UnixSocketKind implements DescriptorKind<UnixSocket> {
         row.bytes("name", socket.name(), 0, SUN_PATH, 1);
         row.notNull("queued", socket.queued());
         row.notNull("messageLengths", socket.messageLengths());
-        if (socket.type() == SOCK_STREAM) {
-            row.length("messageLengths", socket.messageLengths().length, 0, 0, 1);
-        } else {
+        row.require(socket.state() != SocketState.WAITING || image.image().objects().stream()
+                .anyMatch(one -> one instanceof WaitingConnection waiting && waiting.client() == socket.id()),
+                "socket %d in state WAITING waits for no listener", socket.id());
+        if (socket.type() != SOCK_STREAM || socket.messageLengths().length > 0) {
             row.messages("messageLengths", socket.messageLengths(), socket.queued().length);
         }
         row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
