@@ -35,12 +35,12 @@ class PackageOrderTest {
             "rc-virt:",
             "process-image: process.huge process.model process.names process.files process.trace"
                     + " process.identity process.kinds.base process.kinds.deleted process.kinds.epoll"
-                    + " process.kinds.eventfd process.kinds.file process.kinds.filter process.kinds.inotify"
-                    + " process.kinds.lock process.kinds.memory"
-                    + " process.kinds.named process.kinds.pidfd process.kinds.pipe process.kinds.refused"
-                    + " process.kinds.signal process.kinds.signalfd process.kinds.socket process.kinds.replaced"
-                    + " process.kinds.netlink process.kinds.tcp process.kinds.terminal process.kinds.timerfd"
-                    + " process.kinds.udp process.kinds.unix process.kinds process.check process.restore.lazy"
+                    + " process.kinds.eventfd process.kinds.file process.kinds.inotify process.kinds.lock"
+                    + " process.kinds.memory process.kinds.named process.kinds.pidfd process.kinds.pipe"
+                    + " process.kinds.refused process.kinds.signal process.kinds.signalfd process.kinds.socket"
+                    + " process.kinds.filter process.kinds.replaced process.kinds.netlink process.kinds.tcp"
+                    + " process.kinds.terminal process.kinds.timerfd process.kinds.udp process.kinds.unix"
+                    + " process.kinds process.check process.restore.lazy"
                     + " process.tree process.capture process.inherit process.restore",
             "support: support.report support.config support.runtime",
             "coordination: coordination.tree coordination.lookup coordination.protocol",
