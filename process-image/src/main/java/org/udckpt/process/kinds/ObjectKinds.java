@@ -20,6 +20,9 @@ import org.udckpt.process.kinds.epoll.EpollKind;
 import org.udckpt.process.kinds.eventfd.EventFdKind;
 import org.udckpt.process.kinds.file.OpenFileKind;
 import org.udckpt.process.kinds.inotify.InotifyKind;
+import org.udckpt.process.kinds.ipc.MessageQueueKind;
+import org.udckpt.process.kinds.ipc.SemaphoreSetKind;
+import org.udckpt.process.kinds.ipc.SemaphoreUndoKind;
 import org.udckpt.process.kinds.lock.FileLockKind;
 import org.udckpt.process.kinds.memory.MappedFileKind;
 import org.udckpt.process.kinds.memory.SharedMemoryKind;
@@ -113,7 +116,13 @@ public enum ObjectKinds {
     /** Open ones. */
     OPEN_DELETED_DIRECTORY(new OpenDeletedDirectoryKind()),
     /** Processes in one. */
-    DELETED_WORKING_DIRECTORY(new DeletedWorkingDirectoryKind());
+    DELETED_WORKING_DIRECTORY(new DeletedWorkingDirectoryKind()),
+    /** semget(2). */
+    SEMAPHORE_SET(new SemaphoreSetKind()),
+    /** msgget(2). */
+    MESSAGE_QUEUE(new MessageQueueKind()),
+    /** SEM_UNDO. */
+    SEMAPHORE_UNDO(new SemaphoreUndoKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 
