@@ -16,7 +16,8 @@ import org.udckpt.process.names.PlacedNames;
 /** What a restore offers to the kinds. */
 record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, NamedFiles files, NewNames names,
         PlacedNames placed, RestoreTarget target, ProcessTree tree, SharedContents contents, LazyProcesses lazy)
-        implements RestoreScope {
+        implements
+            RestoreScope {
     @Override
     public Maker maker(long object) {
         return descriptors.maker(object);
