@@ -2,6 +2,7 @@ package org.udckpt.process.kinds.ipc;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.udckpt.linux.LinuxError;
@@ -9,6 +10,7 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.model.ProcessState;
 
 /** What the restores of both kinds do: in whose name an object is made, and who does what to it. */
 final class IpcRestore {
@@ -22,8 +24,9 @@ final class IpcRestore {
 
     /** The process with this number in the job; another one where it has ended. */
     Maker user(int pid) {
-        Maker user = pid == 0 ? null : scope.makers().get(pid);
-        return user == null ? scope.process(scope.image().processes().getFirst().pid()) : user;
+        List<ProcessState> processes = scope.image().processes();
+        boolean there = processes.stream().anyMatch(process -> process.pid() == pid);
+        return scope.process(there ? pid : processes.getFirst().pid());
     }
 
     /** The result of {@code get} as the object's creator: its effective user and group own what it makes. */
