@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.udckpt.layout.Layout;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.StoppedProcess;
@@ -16,6 +17,8 @@ import org.udckpt.process.kinds.base.StoppedProcess;
  */
 final class SemaphoreUndoCapture {
     private static final String SYMBOL = "udckpt_semaphore_undos";
+    /** Field 4 of proc_pid_stat(5), from the third on. */
+    private static final int PARENT = 1;
     private static final int KCMP_SYSVSEM = 6, SEMTIMEDOP = 220, HEADER_BYTES = Layout.SemaphoreUndos.ENTRIES;
 
     /** When each of the job's sets was set last, in seconds since 1970. */
@@ -36,15 +39,15 @@ final class SemaphoreUndoCapture {
             if (address != 0) {
                 read(process, address);
             } else if (used) {
-                refuseUncounted(process);
+                refuseUncounted(process, Integer.parseInt(Proc.stat(processes.getFirst().pid())[PARENT]));
             }
         }
     }
 
-    /** As this process, which has never used SEM_UNDO, or it may have something to undo. */
-    private static void refuseUncounted(StoppedProcess process) {
-        long order = LinuxError.check(Syscall.call(Syscall.KCMP, process.pid(), ProcessHandle.current().pid(),
-                KCMP_SYSVSEM, 0, 0), "kcmp of semaphores");
+    /** As what has started the job, which has never used SEM_UNDO nor has threads, or it may have something to undo. */
+    private static void refuseUncounted(StoppedProcess process, int starter) {
+        long order = LinuxError.check(Syscall.call(Syscall.KCMP, process.pid(), starter, KCMP_SYSVSEM, 0, 0),
+                "kcmp of semaphores");
         if (order != 0) {
             throw process.refuse("the job has System V semaphores, and this process may have changed some with SEM_UNDO"
                     + " (semop(2)), which the kernel does not show and only the preloaded library counts; link it"
