@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/sem.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -44,6 +45,8 @@ extern int __openat_2(int folder, const char *path, int flags), __openat64_2(int
     X(__openat_2, __openat_2((int)d, (const char *)a, (int)b)) \
     X(__openat64_2, __openat64_2((int)d, (const char *)a, (int)b)) \
     X(eventfd, eventfd((unsigned)a, (int)b)) \
+    X(semop, semop((int)a, (struct sembuf *)b, (size_t)c)) \
+    X(semtimedop, semtimedop((int)a, (struct sembuf *)b, (size_t)c, (const struct timespec *)d)) \
     X(getenv, (long)getenv((const char *)a)) \
     X(secure_getenv, (long)secure_getenv((const char *)a)) \
     X(gettimeofday, gettimeofday((struct timeval *)a, (void *)b))
@@ -261,6 +264,29 @@ static void drive_eventfd(void)
     }
 }
 
+/* Values stay as they were, and so does what is to be undone. */
+static void drive_semaphores(void)
+{
+    static const int kinds[] = {0, IPC_NOWAIT, SEM_UNDO, SEM_UNDO | IPC_NOWAIT};
+    static const struct path none = {"one", NULL};
+    int set = semget(IPC_PRIVATE, 1, 0600);
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (enum function function = F_semop; function <= F_semtimedop; function++) {
+            struct sembuf both[] = {{0, 3, (short)kinds[i]}, {0, -3, (short)kinds[i]}};
+            struct sembuf not_now = {0, -1, (short)(kinds[i] | IPC_NOWAIT)}, no_such = {9, 1, (short)kinds[i]};
+            const long sets[] = {set, -1}, operations[] = {(long)both, (long)&not_now, (long)&no_such, 0, -8};
+            for (unsigned k = 0; k < 10; k++) {
+                begin(function, &none, "flags", kinds[i] * 100 + (int)k);
+                put_result(call(function, sets[k / 5], operations[k % 5], k % 5 ? 1 : 2, 0));
+                end_line();
+            }
+        }
+    begin(F_semop, &none, "left", semctl(set, 0, GETVAL));
+    put_result(call(F_semop, set, 0, 0, 0));
+    end_line();
+    semctl(set, 0, IPC_RMID);
+}
+
 static void put_found(const char *value)
 {
     put_result(!died && value);
@@ -322,6 +348,7 @@ void drive(const char *where)
     }
     drive_create();
     drive_eventfd();
+    drive_semaphores();
     drive_environment();
     drive_time();
 }

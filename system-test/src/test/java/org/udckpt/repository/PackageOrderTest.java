@@ -35,8 +35,8 @@ class PackageOrderTest {
             "rc-virt:",
             "process-image: process.huge process.model process.names process.files process.trace"
                     + " process.identity process.kinds.base process.kinds.deleted process.kinds.epoll"
-                    + " process.kinds.eventfd process.kinds.file process.kinds.inotify process.kinds.lock"
-                    + " process.kinds.memory process.kinds.named process.kinds.pidfd process.kinds.pipe"
+                    + " process.kinds.eventfd process.kinds.file process.kinds.inotify process.kinds.ipc"
+                    + " process.kinds.lock process.kinds.memory process.kinds.named process.kinds.pidfd process.kinds.pipe"
                     + " process.kinds.refused process.kinds.signal process.kinds.signalfd process.kinds.socket"
                     + " process.kinds.filter process.kinds.replaced process.kinds.netlink process.kinds.tcp"
                     + " process.kinds.terminal process.kinds.timerfd process.kinds.udp process.kinds.unix"

@@ -135,6 +135,7 @@ public final class Capture implements AutoCloseable {
             }
             TreeCheck.refuse(ranks);
             all(ranks, rank -> rank.ask(stop.memory));
+            all(ranks.subList(0, 1), rank -> rank.ask(stop.reader, processes));
             // looks at the kernel's objects from outside, while the tracers fork
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks));
             PeerCredentialReader peers = stop.reader.peers();

@@ -61,6 +61,11 @@ final class DescriptorReader {
         return descriptors;
     }
 
+    /** What kinds ask by calls in {@code caller}; on its tracer thread, before the first {@link #read}. */
+    void ask(TracedProcess caller, List<TracedProcess> processes) {
+        all.forEach(kind -> kind.ask(caller, List.copyOf(processes)));
+    }
+
     /**
      * Lists the descriptors of {@code process}. Call it for every process before any {@link #read}: read opens files,
      * and their observers and the refusals must be known by then.

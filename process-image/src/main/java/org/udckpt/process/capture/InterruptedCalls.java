@@ -10,7 +10,7 @@ import org.udckpt.process.trace.Registers;
  * would wait its whole time again.
  */
 final class InterruptedCalls {
-    private static final int SEMOP = 65, RT_SIGTIMEDWAIT = 128, IO_GETEVENTS = 208, SEMTIMEDOP = 220, EPOLL_PWAIT = 281,
+    private static final int RT_SIGTIMEDWAIT = 128, IO_GETEVENTS = 208, SEMTIMEDOP = 220, EPOLL_PWAIT = 281,
             EPOLL_PWAIT2 = 441;
 
     private InterruptedCalls() {}
@@ -27,7 +27,7 @@ final class InterruptedCalls {
 
     private static boolean endless(Registers registers) {
         return switch (registers.systemCall()) {
-            case SEMOP -> true;
+            case Syscall.SEMOP -> true;
             case SEMTIMEDOP, EPOLL_PWAIT2 -> registers.argument(3) == 0;
             case Syscall.EPOLL_WAIT, EPOLL_PWAIT -> (int) registers.argument(3) < 0;
             case RT_SIGTIMEDWAIT -> registers.argument(2) == 0;

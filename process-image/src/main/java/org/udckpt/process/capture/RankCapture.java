@@ -87,9 +87,15 @@ final class RankCapture {
             FutureLocks.ask(processes());
             Keyrings.refuse(processes());
             processes().forEach(memory::readSegments);
-            SemaphoreCheck.refuse(processes());
-            MessageQueueCheck.refuse(processes());
             SegmentCheck.refuse(processes());
+            return null;
+        }, ns -> stateNs += ns);
+    }
+
+    /** Kinds that make calls in a process of this rank, of what all ranks have. */
+    CompletableFuture<Long> ask(DescriptorReader reader, List<TracedProcess> all) {
+        return timed(() -> {
+            reader.ask(processes().getFirst(), all);
             return null;
         }, ns -> stateNs += ns);
     }

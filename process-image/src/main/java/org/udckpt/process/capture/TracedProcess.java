@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MappingFlags;
@@ -177,6 +178,47 @@ final class TracedProcess implements StoppedProcess {
     @Override
     public Set<Integer> namespaceThreads() {
         return threads.stream().map(thread -> thread.namespaceTid).collect(Collectors.toSet());
+    }
+
+    @Override
+    public long tryCall(long number, long... arguments) {
+        return main().injector.call(number, arguments);
+    }
+
+    @Override
+    public long results() {
+        return Parasite.results(main().frame);
+    }
+
+    @Override
+    public int resultBytes() {
+        return Parasite.RESULT_BYTES;
+    }
+
+    @Override
+    public byte[] read(long address, int bytes) {
+        return memory.readBytes(address, bytes);
+    }
+
+    @Override
+    public long libraryData(String symbol, int bytes) {
+        PreloadedLibrary found = PreloadedLibrary.find(this);
+        long address = found == null ? -1 : found.find(symbol);
+        Mapping data = address < 0 ? null : found.mapping(address, bytes);
+        return data == null || !data.writable() ? 0 : address; // as in Attachment
+    }
+
+    @Override
+    public int failedCalls(long... numbers) {
+        return (int) threads.stream()
+                .filter(one -> one.registers.error() > 0
+                        && LongStream.of(numbers).anyMatch(number -> number == one.registers.systemCall()))
+                .count();
+    }
+
+    @Override
+    public CaptureFailed failed(String reason) {
+        return new CaptureFailed(this + ": " + reason);
     }
 
     @Override

@@ -23,6 +23,9 @@ import org.udckpt.process.kinds.file.FormerNameKind;
 import org.udckpt.process.kinds.file.OpenFileKind;
 import org.udckpt.process.kinds.filter.SocketFilterKind;
 import org.udckpt.process.kinds.inotify.InotifyKind;
+import org.udckpt.process.kinds.ipc.MessageQueueKind;
+import org.udckpt.process.kinds.ipc.SemaphoreSetKind;
+import org.udckpt.process.kinds.ipc.SemaphoreUndoKind;
 import org.udckpt.process.kinds.lock.FileLockKind;
 import org.udckpt.process.kinds.memory.MappedFileKind;
 import org.udckpt.process.kinds.memory.SharedMemoryKind;
@@ -132,7 +135,13 @@ public enum ObjectKinds {
     /** Connections that nobody has accepted. */
     WAITING_CONNECTION(new WaitingConnectionKind()),
     /** Names of senders of datagrams. */
-    SENDER_NAME(new SenderNameKind());
+    SENDER_NAME(new SenderNameKind()),
+    /** semget(2). */
+    SEMAPHORE_SET(new SemaphoreSetKind()),
+    /** msgget(2). */
+    MESSAGE_QUEUE(new MessageQueueKind()),
+    /** SEM_UNDO. */
+    SEMAPHORE_UNDO(new SemaphoreUndoKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -39,13 +39,13 @@ final class Descriptors {
     private final Map<Long, Tracee> users = new HashMap<>();
 
     Descriptors(JobImage image, Map<Integer, Tracee> tracees, Handles handles, NamedFiles names, NewNames newNames,
-            PlacedNames placed, RestoreTarget target, ProcessTree tree, SharedContents contents) {
+            PlacedNames placed, RestoreTarget target, ProcessTree tree, SharedContents contents, LazyProcesses lazy) {
         this.image = image;
         this.tracees = tracees;
         this.handles = handles;
         this.names = names;
         this.kinds = new KindRestores(new ObjectScope(this, image, handles, names, newNames, placed, target, tree,
-                contents));
+                contents, lazy));
         for (Descriptor descriptor : image.descriptors()) {
             makers.putIfAbsent(descriptor.object(), tracee(descriptor.pid()));
         }

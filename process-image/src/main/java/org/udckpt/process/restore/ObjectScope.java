@@ -15,7 +15,9 @@ import org.udckpt.process.names.PlacedNames;
 
 /** What a restore offers to the kinds. */
 record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, NamedFiles files, NewNames names,
-        PlacedNames placed, RestoreTarget target, ProcessTree tree, SharedContents contents) implements RestoreScope {
+        PlacedNames placed, RestoreTarget target, ProcessTree tree, SharedContents contents, LazyProcesses lazy)
+        implements
+            RestoreScope {
     @Override
     public Maker maker(long object) {
         return descriptors.maker(object);
@@ -94,6 +96,13 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
     @Override
     public long openDirectory(Maker maker, String path, Files.Stat stat) {
         return NamedFiles.openDirectory((Tracee) maker, path, stat);
+    }
+
+    @Override
+    public void write(Maker maker, long address, byte[] value) {
+        Tracee tracee = (Tracee) maker;
+        lazy.need(tracee, address & -4096L, address + value.length);
+        tracee.memory().writeBytes(address, value);
     }
 
     @Override

@@ -237,7 +237,7 @@ public final class Restorer {
         VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(tracees, vectors);
         descriptors = new Descriptors(image, tracees, handles, names, newNames, placed, target, tree,
-                new SharedContents(sharedContents, pages, target.changes()));
+                new SharedContents(sharedContents, pages, target.changes()), lazy);
         Set<Integer> elsewhere = DeletedWorkingDirectory.of(image);
         for (ProcessState process : image.processes()) {
             Tracee tracee = tracees.get(process.pid());

@@ -28,7 +28,6 @@ record Feature(String name, String refusal, boolean mayRestore, boolean second) 
             case "io_uring" -> new Feature(name, "io_uring", false);
             case "userfaultfd" -> new Feature(name, "userfaultfd", false);
             case "landlock" -> new Feature(name, "landlock", !LANDLOCK);
-            case "sysv_sem" -> new Feature(name, "semaphore", true);
             case "inotify", "inotify_unread" -> new Feature(name, ROOT ? null : "inotify", true);
             case "signalfd" -> new Feature(name, "signalfd", true);
             case "file_locks" -> new Feature(name, "lock", true);

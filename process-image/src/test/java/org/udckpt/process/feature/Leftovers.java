@@ -4,11 +4,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.udckpt.linux.Syscall;
 
 /** What killed feature programs leave in the machine: named shared memory and System V objects, found by their pid. */
 final class Leftovers {
-    /** The upper half of the System V keys of all feature programs; the lower half is the pid's. */
-    private static final int KEY = 0x7564;
+    /** The upper halves of the System V keys of all feature programs, the first of so many; the lower is the pid's. */
+    private static final int KEY = 0x7564, KEYS = 3;
+    private static final int PRIVATE = 0, GETPID = 11, SENDER = 6;
 
     private Leftovers() {}
 
@@ -19,6 +21,7 @@ final class Leftovers {
         Files.deleteIfExists(Path.of("/dev/shm/udckpt-feature-other-" + pid + "-2"));
         removeSystemV("shm", "-m", pid);
         removeSystemV("sem", "-s", pid);
+        removeSystemV("msg", "-q", pid);
     }
 
     /** /proc/sysvipc/KIND: key and id are the first two columns (proc_sysvipc(5)). */
@@ -26,7 +29,7 @@ final class Leftovers {
         try (Stream<String> lines = Files.lines(Path.of("/proc/sysvipc/" + kind))) {
             for (String line : lines.skip(1).toList()) {
                 String[] columns = line.strip().split("\\s+");
-                if (Integer.parseInt(columns[0]) == (KEY << 16 | pid & 0xffff)) {
+                if (isOf(kind, columns, pid)) {
                     int code = new ProcessBuilder("ipcrm", option, columns[1]).inheritIO().start().waitFor();
                     if (code != 0) {
                         throw new IOException("ipcrm " + option + " " + columns[1] + " ended with " + code);
@@ -34,5 +37,18 @@ final class Leftovers {
                 }
             }
         }
+    }
+
+    /** By its key, or, of an object without one, as the last that has set the first semaphore or sent a message. */
+    private static boolean isOf(String kind, String[] columns, int pid) {
+        int key = Integer.parseInt(columns[0]);
+        if (key != PRIVATE) {
+            return key >>> 16 >= KEY && key >>> 16 < KEY + KEYS && (key & 0xffff) == (pid & 0xffff);
+        }
+        return switch (kind) {
+            case "sem" -> Syscall.call(Syscall.SEMCTL, Integer.parseInt(columns[1]), 0, GETPID) == pid;
+            case "msg" -> Integer.parseInt(columns[SENDER - 1]) == pid;
+            default -> false; // segments without a key end with who has attached them
+        };
     }
 }

@@ -1,9 +1,19 @@
 package org.udckpt.process.kinds.base;
 
+import java.util.List;
+
 /** The part of a kind in one capture, while the job stands still. Used by one thread. */
 public interface KindCapture {
     /** What a kind has that is read with another one, or by the packages of files and memory. */
     KindCapture NONE = new KindCapture() {};
+
+    /**
+     * What can only be asked by system calls in a process: before any file is opened, and before processes are forked.
+     *
+     * @param caller in which calls can be made ({@link StoppedProcess#tryCall}), on its tracer thread
+     * @param processes all of the job's here; no calls can be made in the others
+     */
+    default void ask(StoppedProcess caller, List<StoppedProcess> processes) {}
 
     /** Every descriptor of every process is shown here before any file is opened, to be refused. */
     default void look(OpenDescriptor open) {}

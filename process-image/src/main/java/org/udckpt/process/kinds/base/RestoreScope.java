@@ -90,6 +90,9 @@ public interface RestoreScope {
     /** Opens, in {@code maker}, a directory that this process has made. */
     long openDirectory(Maker maker, String path, Files.Stat made);
 
+    /** Writes to the memory of a process of the job, from {@link KindRestore#finishMemory} on. */
+    void write(Maker maker, long address, byte[] value);
+
     /** By pid: the job's processes, and those that have ended and that unix sockets tell of. */
     Map<Integer, ? extends Maker> makers();
 

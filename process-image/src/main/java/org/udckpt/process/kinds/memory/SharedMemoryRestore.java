@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.IpcObject;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
@@ -157,22 +158,11 @@ final class SharedMemoryRestore implements KindRestore<SharedMemory> {
         }
     }
 
-    /**
-     * shmget(2) with a chosen id: /proc/sys/kernel/shm_next_id (needs CAP_CHECKPOINT_RESTORE over the ipc namespace).
-     */
     private void makeSegment(Maker maker, SharedMemory segment) {
         String what = "System V segment " + segment.ipcId();
-        String sysctl = "/proc/sys/kernel/shm_next_id";
-        long fd = maker.call("open " + sysctl, Syscall.OPEN, maker.string(sysctl),
-                Syscall.O_WRONLY | Syscall.O_CLOEXEC, 0);
-        byte[] text = Integer.toString(segment.ipcId()).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
-        maker.call("write " + sysctl, Syscall.WRITE, fd, maker.bytes(text), text.length);
-        maker.call("close", Syscall.CLOSE, fd);
-        long id = maker.call("make " + what, Syscall.SHMGET, segment.key(), segment.size(),
-                01000 | 02000 | segment.mode() & 0777);
-        if (id != segment.ipcId()) {
-            throw maker.failed(what + ": the kernel gave id " + id);
-        }
+        IpcObject.make(maker, what, "shm_next_id", segment.ipcId(), segment.mode() & 0777,
+                flags -> maker.tryCall(Syscall.SHMGET, segment.key(), segment.size(), flags));
+        int id = segment.ipcId();
         if (isAnothers(segment)) {
             // struct shmid64_ds (asm-generic/shmbuf.h), of which IPC_SET reads shm_perm:
             // key, uid, gid, cuid, cgid, mode

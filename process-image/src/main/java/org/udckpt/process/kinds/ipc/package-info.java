@@ -1,0 +1,2 @@
+/** System V semaphores and message queues (sysvipc(7)). */
+package org.udckpt.process.kinds.ipc;
