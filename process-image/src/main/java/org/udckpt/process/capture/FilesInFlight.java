@@ -78,6 +78,11 @@ final class FilesInFlight implements AutoCloseable {
 
         @Override
         public RuntimeException failed(int descriptor, String reason) {
+            return failed(reason);
+        }
+
+        @Override
+        public RuntimeException failed(String reason) {
             return socket.failed("a descriptor is in flight in this unix socket: " + reason);
         }
     }

@@ -12,11 +12,11 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MappingFlags;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessMemory;
-import org.udckpt.process.kinds.base.StoppedProcess;
+import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.model.PosixTimer;
 
 /** A process in the middle of a capture. Pids are the agent's, except where a name says namespace. */
-final class TracedProcess implements StoppedProcess {
+final class TracedProcess implements AskedProcess {
     private static final String OWN_MOUNTS = Files.readLink("/proc/self/ns/mnt");
 
     final int rank;

@@ -10,10 +10,10 @@ public interface KindCapture {
     /**
      * What can only be asked by system calls in a process: before any file is opened, and before processes are forked.
      *
-     * @param caller in which calls can be made ({@link StoppedProcess#tryCall}), on its tracer thread
+     * @param caller in which calls can be made ({@link AskedProcess#tryCall}), on its tracer thread
      * @param processes all of the job's here; no calls can be made in the others
      */
-    default void ask(StoppedProcess caller, List<StoppedProcess> processes) {}
+    default void ask(AskedProcess caller, List<AskedProcess> processes) {}
 
     /** Every descriptor of every process is shown here before any file is opened, to be refused. */
     default void look(OpenDescriptor open) {}

@@ -36,28 +36,6 @@ public interface StoppedProcess {
     /** Numbers of descriptors that belong to the library and not to the job. */
     int[] ownedDescriptors();
 
-    /** A call in its main thread: the result, or {@code -errno}. Only in {@link KindCapture#ask}. */
-    long tryCall(long number, long... arguments);
-
-    /** Address of {@link #resultBytes} bytes for what a {@link #tryCall} writes. */
-    long results();
-
-    /** How much room a call's results have. */
-    int resultBytes();
-
-    /** What is in its memory. */
-    byte[] read(long address, int bytes);
-
-    /**
-     * Address of data of the preloaded library, written to or not; 0: the process does not have the library.
-     *
-     * @param symbol exported by the library
-     */
-    long libraryData(String symbol, int bytes);
-
-    /** How many of its threads have come out of one of these system calls with an error, or are to make it again. */
-    int failedCalls(long... numbers);
-
     /**
      * The refusal of a descriptor that cannot be captured: names the process and the descriptor, and says what to do.
      */

@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
-import org.udckpt.process.kinds.base.StoppedProcess;
+import org.udckpt.process.kinds.base.AskedProcess;
 
 /**
  * Calls about the objects of an IPC namespace: made in this process where that is its own, for this costs nothing; else
@@ -20,14 +20,14 @@ final class IpcCalls implements AutoCloseable {
     private static final int READ_WRITE = 3, ROUND = 1 << 16;
 
     /** Null: calls are made in this process. */
-    private final StoppedProcess process;
+    private final AskedProcess process;
     private final Arena arena = Arena.ofConfined();
     private MemorySegment here;
     /** In the process, until {@link #close}. */
     private long mapped;
     private int size;
 
-    private IpcCalls(StoppedProcess process) {
+    private IpcCalls(AskedProcess process) {
         this.process = process;
     }
 
@@ -36,7 +36,7 @@ final class IpcCalls implements AutoCloseable {
     }
 
     /** On the tracer thread of that process. */
-    static IpcCalls in(StoppedProcess process) {
+    static IpcCalls in(AskedProcess process) {
         return new IpcCalls(process);
     }
 

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.ObjectTable;
-import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.model.KernelObject;
 
 /**
@@ -33,8 +33,8 @@ abstract class IpcCapture implements KindCapture {
 
     private final ObjectTable table;
     private IpcUsers users;
-    private StoppedProcess asked;
-    private List<StoppedProcess> processes;
+    private AskedProcess asked;
+    private List<AskedProcess> processes;
     private boolean used;
 
     IpcCapture(ObjectTable table) {
@@ -42,7 +42,7 @@ abstract class IpcCapture implements KindCapture {
     }
 
     @Override
-    public void ask(StoppedProcess caller, List<StoppedProcess> all) {
+    public void ask(AskedProcess caller, List<AskedProcess> all) {
         processes = all;
         boolean shared = OWN_NAMESPACE.equals(Files.readLink("/proc/" + caller.pid() + "/ns/ipc"));
         users = shared ? new IpcUsers(all) : null;
@@ -126,7 +126,7 @@ abstract class IpcCapture implements KindCapture {
     }
 
     private int number(int pid) {
-        return processes.stream().filter(one -> one.pid() == pid).mapToInt(StoppedProcess::namespacePid).findFirst()
+        return processes.stream().filter(one -> one.pid() == pid).mapToInt(AskedProcess::namespacePid).findFirst()
                 .orElse(pid);
     }
 }

@@ -6,6 +6,7 @@ import java.util.Map;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MonotonicClock;
 import org.udckpt.linux.Proc;
+import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.StoppedProcess;
 
 /**
@@ -36,7 +37,7 @@ final class IpcUsers {
     private final long boot = System.currentTimeMillis() / 1000 - MonotonicClock.sinceBoot() / 1_000_000_000L;
     private long first = NEVER;
 
-    IpcUsers(List<StoppedProcess> processes) {
+    IpcUsers(List<AskedProcess> processes) {
         processes.forEach(process -> job.put(process.pid(), process));
     }
 

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.ObjectTable;
-import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.model.KernelObject;
 
 /** Reads sets of semaphores (semctl(2)). */
@@ -35,7 +35,7 @@ final class SemaphoreSetCapture extends IpcCapture {
     }
 
     @Override
-    public void ask(StoppedProcess caller, List<StoppedProcess> processes) {
+    public void ask(AskedProcess caller, List<AskedProcess> processes) {
         super.ask(caller, processes);
         new SemaphoreUndoCapture(changes, used(), table).read(processes);
     }

@@ -8,8 +8,8 @@ import org.udckpt.layout.Layout;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.ObjectTable;
-import org.udckpt.process.kinds.base.StoppedProcess;
 
 /**
  * What the kernel will do to semaphores when processes end. It shows that to nobody, so the preloaded library counts it
@@ -33,8 +33,8 @@ final class SemaphoreUndoCapture {
         this.table = table;
     }
 
-    void read(List<StoppedProcess> processes) {
-        for (StoppedProcess process : changes.isEmpty() ? List.<StoppedProcess>of() : processes) {
+    void read(List<AskedProcess> processes) {
+        for (AskedProcess process : changes.isEmpty() ? List.<AskedProcess>of() : processes) {
             long address = process.libraryData(SYMBOL, Layout.SemaphoreUndos.SIZE);
             if (address != 0) {
                 read(process, address);
@@ -45,7 +45,7 @@ final class SemaphoreUndoCapture {
     }
 
     /** As what has started the job, which has never used SEM_UNDO nor has threads, or it may have something to undo. */
-    private static void refuseUncounted(StoppedProcess process, int starter) {
+    private static void refuseUncounted(AskedProcess process, int starter) {
         long order = LinuxError.check(Syscall.call(Syscall.KCMP, process.pid(), starter, KCMP_SYSVSEM, 0, 0),
                 "kcmp of semaphores");
         if (order != 0) {
@@ -55,7 +55,7 @@ final class SemaphoreUndoCapture {
         }
     }
 
-    private void read(StoppedProcess process, long address) {
+    private void read(AskedProcess process, long address) {
         ByteBuffer undos = ByteBuffer.wrap(process.read(address, Layout.SemaphoreUndos.SIZE))
                 .order(ByteOrder.LITTLE_ENDIAN);
         if (undos.getInt(Layout.SemaphoreUndos.PENDING) > process.failedCalls(Syscall.SEMOP, SEMTIMEDOP)) {
@@ -74,7 +74,7 @@ final class SemaphoreUndoCapture {
         }
     }
 
-    private void add(StoppedProcess process, ByteBuffer undos, int at, long note) {
+    private void add(AskedProcess process, ByteBuffer undos, int at, long note) {
         long key = undos.getLong(at + Layout.SemaphoreUndo.KEY);
         int set = (int) (key >>> 32);
         Long changed = key == 0 ? null : changes.get(set); // null: it was removed since
