@@ -55,10 +55,10 @@ static pid_t child(int outer) {
   pid_t pid = fork();
   MUST(pid >= 0);
   if (pid) return pid;
-  MUST(!mkdir(scratch("childs"), 0700) && !chdir(scratch("childs")) && !rmdir(scratch("childs")));
+  MUST(!mkdir(scratch("below"), 0700) && !chdir(scratch("below")) && !rmdir(scratch("below")));
   MUST(close(open(scratch("entered"), O_CREAT | O_WRONLY, 0600)) == 0);
   while (access(scratch("leave"), F_OK)) pause_ms(3);
-  check_working_directory("childs");
+  check_working_directory("below");
   CHECK(!of(outer).st_nlink && chdir("..") == 0, "the child's directories");
   CHECK(same(of(opened("", O_RDONLY)), of(open(".", O_RDONLY))), "the parent of the child's working directory");
   _exit(0);
