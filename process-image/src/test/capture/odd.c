@@ -139,14 +139,6 @@ static int sleeper(void *unused) {
     return unused != NULL;
 }
 
-static void datagram(void) {
-    struct sockaddr_un to = {AF_UNIX, "to"}, from = {AF_UNIX, "from"};
-    int receiver = socket(AF_UNIX, SOCK_DGRAM, 0), sender = socket(AF_UNIX, SOCK_DGRAM, 0);
-    MUST(bind(receiver, (struct sockaddr *)&to, sizeof to));
-    MUST(bind(sender, (struct sockaddr *)&from, sizeof from));
-    MUST(sendto(sender, "x", 1, 0, (struct sockaddr *)&to, sizeof to));
-}
-
 static struct sockaddr_in loopback(int port) {
     return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
 }
@@ -369,7 +361,6 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "process-outside")) MUST(syscall(SYS_pidfd_open, 1, 0));
     else if (!strcmp(kind, "segment")) MUST(segment = shmget(IPC_PRIVATE, 65536, IPC_CREAT | 0600));
     else if (!strcmp(kind, "segment-part")) segment_part();
-    else if (!strcmp(kind, "datagram")) datagram();
     else if (!strcmp(kind, "datagram-client")) datagrams_outside(1);
     else if (!strcmp(kind, "datagram-server")) datagrams_outside(0);
     else if (!strcmp(kind, "cpu-timer")) cpu_timer();

@@ -19,6 +19,7 @@ import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.inspect.debug.GdbCommand;
 import org.udckpt.launch.DeviceChoice;
+import org.udckpt.linux.Watchpoints;
 import org.udckpt.store.ImageLocation;
 import org.udckpt.store.JobRow;
 import org.udckpt.store.ProcessChoice;
@@ -237,6 +238,11 @@ final class BisectCommand implements Callable<Integer> {
         if (before == null) {
             throw new Failure(ExitCode.NOT_FOUND, "the expression is true already in " + first.name()
                     + ", the oldest checkpoint: there is no earlier one to run again from");
+        }
+        if (place == null && !Watchpoints.reported()) {
+            throw new Failure(ExitCode.UNSUPPORTED, "this machine does not report hardware watchpoints (a virtual "
+                    + "machine without debug registers), so gdb would not see the value change: give a place with "
+                    + "--at, or ask on another machine");
         }
         JobRow row = row(before, key);
         if (row(first, key).generation() != row.generation()) {

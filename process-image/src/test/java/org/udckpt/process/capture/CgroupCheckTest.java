@@ -58,14 +58,14 @@ class CgroupCheckTest {
 
     @Test
     void wholeProcess() throws Exception {
-        try (Target target = Target.ofShepherd("session_pgrp")) {
+        try (Target target = Target.ofShepherd("deleted_directory")) {
             refusedWhileMoved(target, target.pid, "cgroup.procs", "it is in the control group ");
         }
     }
 
     @Test
     void child() throws Exception {
-        try (Target target = Target.ofShepherd("session_pgrp")) {
+        try (Target target = Target.ofShepherd("deleted_directory")) {
             List<Integer> processes = target.lasting();
             int child = processes.stream().filter(pid -> pid != target.pid).findFirst().orElseThrow();
             CaptureRefused refused =

@@ -47,7 +47,7 @@ class RefusalTest {
             "ended-signal, instead of SIGCHLD",
             "path-handle, O_PATH", "signal-io, which is outside of the job", "segment, nobody attached",
             "segment-part, only a part of System V segment",
-            "datagram, would lose its sender", "cpu-timer, CPU time of a thread", "tcp-self, connected to itself",
+            "cpu-timer, CPU time of a thread", "tcp-self, connected to itself",
             "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test",
             "process-keyring, a process keyring", "thread-keyring, a thread keyring",
             "call-handler, PR_SET_SYSCALL_USER_DISPATCH",

@@ -55,17 +55,17 @@ final class Target implements AutoCloseable {
     /** As {@link #feature}, started by a process that is called as the one that starts ranks. */
     static Target ofShepherd(String name) throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("capture-" + name);
-        Path shepherd = Files.copy(Path.of("/bin/sh"), directory.resolve(SHEPHERD));
-        Process shell = builder(List.of("sh", "-c", "\"$SHEPHERD\" -c '" + START + "; exec >&-; wait' \"$0\" \"$@\" & "
-                + "echo $!", NATIVE.resolve("features").resolve(name).toString(), directory.toString()), directory,
-                LIBRARY, shepherd).start();
+        Path shepherd = Files.createSymbolicLink(directory.resolve(SHEPHERD), Path.of("/bin/sh"));
+        String program = NATIVE.resolve("features").resolve(name).toString();
+        // Both pids at once: what comes after the shell's end is lost (the JVM's reaper).
+        Process shell = builder(List.of("sh", "-c", "\"$SHEPHERD\" -c '" + START + " >pid.new; mv pid.new pid; "
+                + "exec >&-; wait' \"$0\" \"$@\" & echo $!; until [ -e pid ]; do sleep 0.01; done; cat pid", program,
+                directory.toString()), directory, LIBRARY, shepherd).start();
         BufferedReader lines = shell.inputReader(StandardCharsets.US_ASCII);
-        int one = Integer.parseInt(lines.readLine());
-        int other = Integer.parseInt(lines.readLine());
+        int parent = Integer.parseInt(lines.readLine());
+        int pid = Integer.parseInt(lines.readLine());
         shell.waitFor();
-        boolean swapped = Integer.parseInt(Proc.stat(one)[1]) == other; // who was first is chance
-        Target target = new Target(directory, NATIVE.resolve("features").resolve(name), swapped ? one : other,
-                swapped ? other : one);
+        Target target = new Target(directory, Path.of(program), pid, parent);
         target.await(directory.resolve("ready"), READY_MS);
         return target;
     }

@@ -111,6 +111,11 @@ abstract class IpcCapture implements KindCapture {
         return job != 0 || stranger == 0 && users.creates(found.access.creatorUid());
     }
 
+    /** Whether a call says that who is not of the job has removed the object since it was found. */
+    boolean removed(long result) {
+        return shared() && (result == -LinuxError.EINVAL || result == -LinuxError.EIDRM);
+    }
+
     /** When all have been read: whether the job has certainly used one, and not only perhaps. */
     boolean used() {
         return used || users == null;

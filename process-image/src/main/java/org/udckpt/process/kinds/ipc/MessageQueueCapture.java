@@ -57,6 +57,9 @@ final class MessageQueueCapture extends IpcCapture {
         long[] types = new long[count];
         int[] lengths = new int[count];
         byte[] messages = messages(calls, found, types, lengths);
+        if (messages == null) {
+            return null;
+        }
         IpcAccess access = found.access();
         int[] numbers = numbers(users);
         return new MessageQueue(to.newId(), found.ipcId(), access.key(), access.uid(), access.gid(),
@@ -64,13 +67,17 @@ final class MessageQueueCapture extends IpcCapture {
                 numbers[1], types, lengths, messages);
     }
 
+    /** Null: it was removed just now. */
     private byte[] messages(IpcCalls calls, Found found, long[] types, int[] lengths) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         int most = Math.toIntExact(found.status().getLong(BYTES));
         for (int i = 0; i < types.length; i++) {
             long room = calls.room(TYPE_BYTES + most);
-            lengths[i] = (int) length(calls.call(Syscall.MSGRCV, found.ipcId(), room, most, i, IPC_NOWAIT | MSG_COPY),
-                    found);
+            long result = calls.call(Syscall.MSGRCV, found.ipcId(), room, most, i, IPC_NOWAIT | MSG_COPY);
+            if (removed(result)) {
+                return null;
+            }
+            lengths[i] = (int) length(result, found);
             ByteBuffer message = calls.read(room, TYPE_BYTES + lengths[i]);
             types[i] = message.getLong(0);
             all.write(message.array(), TYPE_BYTES, lengths[i]);

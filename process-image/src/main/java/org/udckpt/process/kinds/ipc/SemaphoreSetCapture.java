@@ -71,11 +71,15 @@ final class SemaphoreSetCapture extends IpcCapture {
             throw refuse("System V semaphore set " + found.ipcId() + " has " + count + " semaphores, and at most "
                     + MOST + " can be restored; make several sets");
         }
+        int[] values = values(calls, found, (int) count);
+        if (values == null) {
+            return null;
+        }
         changes.put(found.ipcId(), found.status().getLong(CHANGED));
         IpcAccess access = found.access();
         return new SemaphoreSet(to.newId(), found.ipcId(), access.key(), access.uid(), access.gid(),
                 access.creatorUid(), access.creatorGid(), access.mode(), found.status().getLong(OPERATED) != 0,
-                values(calls, found, (int) count), numbers(users));
+                values, numbers(users));
     }
 
     private boolean ofJob(Found found, int[] users) {
@@ -99,9 +103,14 @@ final class SemaphoreSetCapture extends IpcCapture {
         return users;
     }
 
-    private static int[] values(IpcCalls calls, Found found, int count) {
+    /** Null: it was removed just now. */
+    private int[] values(IpcCalls calls, Found found, int count) {
         long room = calls.room(2 * count);
-        LinuxError.check(calls.call(Syscall.SEMCTL, found.ipcId(), 0, GETALL, room), "semctl(GETALL)");
+        long result = calls.call(Syscall.SEMCTL, found.ipcId(), 0, GETALL, room);
+        if (removed(result)) {
+            return null;
+        }
+        LinuxError.check(result, "semctl(GETALL)");
         ByteBuffer values = calls.read(room, 2 * count);
         return IntStream.range(0, count).map(i -> values.getShort(2 * i) & 0xffff).toArray();
     }
