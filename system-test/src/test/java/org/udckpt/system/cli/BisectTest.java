@@ -107,7 +107,8 @@ class BisectTest {
                 "--json", "--limit", "2m");
         assertEquals(0, found.code(), found.toString());
         String report = JSON.readTree(found.output()).path("report").asText();
-        assertTrue(report.matches("(?s).*advance \\(step=(step@entry=)?" + (STEP + 1) + ", count=.*main \\(.*"), report);
+        String stopped = "(?s).*advance \\(step=(step@entry=)?" + (STEP + 1) + ", count=.*main \\(.*";
+        assertTrue(report.matches(stopped), report);
         return true;
     }
 
