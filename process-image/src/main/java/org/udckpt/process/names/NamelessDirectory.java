@@ -9,16 +9,33 @@ public final class NamelessDirectory implements AutoCloseable {
     /** Where it was prepared, and stays where its name is taken. */
     private final StagingDirectory staging;
     private final String name;
-    private final Files.Stat made;
+    private Files.Stat made;
     private boolean placed;
 
-    /** Makes it, in a place that nobody else can reach. @param parent is closed with this */
-    NamelessDirectory(Folder parent, String name) {
+    private NamelessDirectory(Folder parent, StagingDirectory staging, String name) {
         this.parent = parent;
-        this.staging = StagingDirectory.in(parent);
+        this.staging = staging;
         this.name = name;
-        staging.folder().makeDirectory(name, 0700);
-        this.made = staging.folder().stat(name);
+    }
+
+    /** Makes it, in a place that nobody else can reach. @param parent is closed with it, or now when it cannot be made */
+    static NamelessDirectory in(Folder parent, String name) {
+        NamelessDirectory directory;
+        try {
+            directory = new NamelessDirectory(parent, StagingDirectory.in(parent), name);
+        } catch (RuntimeException | Error e) {
+            parent.close();
+            throw e;
+        }
+        try {
+            Folder staged = directory.prepared();
+            staged.makeDirectory(name, 0700);
+            directory.made = staged.stat(name);
+            return directory;
+        } catch (RuntimeException | Error e) {
+            directory.close();
+            throw e;
+        }
     }
 
     Folder prepared() {

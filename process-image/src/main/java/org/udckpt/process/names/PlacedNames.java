@@ -121,7 +121,7 @@ public final class PlacedNames implements AutoCloseable {
         Folder parent = above != null ? above.hold()
                 : nearestWritable(wanted.directory(), wanted.shown() + ", which was deleted while it was in use,");
         boolean itsOwn = above != null || parent.path().equals(wanted.directory());
-        NamelessDirectory directory = new NamelessDirectory(parent, wanted.name());
+        NamelessDirectory directory = NamelessDirectory.in(parent, wanted.name());
         try {
             Folder prepared = directory.prepared();
             give(prepared, wanted.name(), wanted);

@@ -38,7 +38,8 @@ class LyingTablesTest {
             List.of("session_pgrp", "socketpair_data", "tcp_socket", "pty", "posix_timer", "pipe_data", "shared_memory",
                     "file_locks", "zombie", "zombie_ends", "epoll", "guard_pages", "credentials", "signal_io",
                     "file_offset", "task_attributes", "gone_names", "datagram_halves",
-                    "scm_rights", "scm_credentials", "unix_waiting");
+                    "scm_rights", "scm_credentials", "unix_waiting", "sender_names", "deleted_directory", "other_name",
+                    "socket_filters", "sysv_sem", "sysv_msg", "sysv_undo");
     private static final int RESTORED = Integer.getInteger("udckpt.lies", 40);
     private static final Path NOWHERE = Path.of("/nowhere");
     private static final Duration LONG = Duration.ofSeconds(60);

@@ -36,10 +36,21 @@ final class DeletedDirectoryRestore implements KindRestore<DeletedDirectory> {
         }
         findUsers(all);
         Map<Long, NamelessDirectory> named = new LinkedHashMap<>();
+        RuntimeException failure = null;
         try {
             all.forEach(directory -> named.put(directory.id(), make(directory, named.get(directory.above()))));
-        } finally {
-            List.copyOf(named.values()).reversed().forEach(NamelessDirectory::close);
+        } catch (RuntimeException e) {
+            failure = e;
+        }
+        for (NamelessDirectory one : List.copyOf(named.values()).reversed()) { // each, whatever becomes of the others
+            try {
+                one.close();
+            } catch (RuntimeException e) {
+                failure = failure == null ? e : failure;
+            }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 
