@@ -18,7 +18,7 @@ public final class NamelessDirectory implements AutoCloseable {
         this.name = name;
     }
 
-    /** Makes it, in a place that nobody else can reach. @param parent is closed with it, or now when it cannot be made */
+    /** Makes it, in a place that nobody else can reach. @param parent is closed with it, or when it cannot be made */
     static NamelessDirectory in(Folder parent, String name) {
         NamelessDirectory directory;
         try {
