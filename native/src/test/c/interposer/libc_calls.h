@@ -29,4 +29,5 @@ void on_fault(int signal);
 void drive_stat(const struct path *path);
 void drive_access(const struct path *path);
 void drive_open(const struct path *path);
+void drive_watch(const struct path *path);
 void drive(const char *where);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/sem.h>
 #include <sys/stat.h>
@@ -47,6 +48,7 @@ extern int __openat_2(int folder, const char *path, int flags), __openat64_2(int
     X(eventfd, eventfd((unsigned)a, (int)b)) \
     X(semop, semop((int)a, (struct sembuf *)b, (size_t)c)) \
     X(semtimedop, semtimedop((int)a, (struct sembuf *)b, (size_t)c, (const struct timespec *)d)) \
+    X(inotify_add_watch, inotify_add_watch((int)c, (const char *)a, (uint32_t)b)) \
     X(getenv, (long)getenv((const char *)a)) \
     X(secure_getenv, (long)secure_getenv((const char *)a)) \
     X(gettimeofday, gettimeofday((struct timeval *)a, (void *)b))
@@ -234,6 +236,20 @@ void drive_open(const struct path *path)
     }
 }
 
+void drive_watch(const struct path *path)
+{
+    static const uint32_t masks[] = {IN_MODIFY, IN_ATTRIB | IN_DONT_FOLLOW, IN_CREATE | IN_ONLYDIR, 0};
+    for (unsigned i = 0; i < sizeof masks / sizeof *masks; i++) {
+        int watches = inotify_init1(IN_CLOEXEC), descriptors[] = {watches, -1, 999};
+        for (unsigned k = 0; k < 2 * sizeof descriptors / sizeof *descriptors; k++) { /* again: the same watch */
+            begin(F_inotify_add_watch, path, k % 3 ? "no queue, mask" : "mask", (long)masks[i]);
+            put_result(call(F_inotify_add_watch, (long)path->at, (long)masks[i], descriptors[k % 3], 0));
+            end_line();
+        }
+        close(watches);
+    }
+}
+
 /* The mode of a new file is passed on. */
 static void drive_create(void)
 {
@@ -345,6 +361,7 @@ void drive(const char *where)
         drive_stat(&paths[i]);
         drive_access(&paths[i]);
         drive_open(&paths[i]);
+        drive_watch(&paths[i]);
     }
     drive_create();
     drive_eventfd();

@@ -16,7 +16,6 @@ import java.util.stream.Stream;
 record Feature(String name, String refusal, boolean mayRestore, boolean second) {
     /** Whether this kernel has it: landlock_create_ruleset(2), LANDLOCK_CREATE_RULESET_VERSION. */
     private static final boolean LANDLOCK = org.udckpt.linux.Syscall.call(444, 0, 0, 1) > 0;
-    private static final boolean ROOT = System.getProperty("user.name").equals("root");
 
     private Feature(String name, String refusal, boolean mayRestore) {
         this(name, refusal, mayRestore, true);
@@ -28,7 +27,6 @@ record Feature(String name, String refusal, boolean mayRestore, boolean second) 
             case "io_uring" -> new Feature(name, "io_uring", false);
             case "userfaultfd" -> new Feature(name, "userfaultfd", false);
             case "landlock" -> new Feature(name, "landlock", !LANDLOCK);
-            case "inotify", "inotify_unread" -> new Feature(name, ROOT ? null : "inotify", true);
             case "signalfd" -> new Feature(name, "signalfd", true);
             case "file_locks" -> new Feature(name, "lock", true);
             // empty messages: docs/internals/kinds.md

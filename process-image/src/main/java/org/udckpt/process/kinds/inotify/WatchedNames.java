@@ -1,0 +1,165 @@
+package org.udckpt.process.kinds.inotify;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.udckpt.layout.Layout;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.RawText;
+import org.udckpt.linux.Syscall;
+import org.udckpt.process.files.FilesRefused;
+import org.udckpt.process.kinds.base.AskedProcess;
+import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.OpenDescriptor;
+
+/**
+ * Finds watched files by names that they may have, for who may not open a file by its handle: names that the preloaded
+ * library has noted (interposer_watches.c), and those of files that the job has open and of their directories; where
+ * one was renamed, by another one in a directory of these. What is found is compared with the watch.
+ */
+final class WatchedNames {
+    private static final String SYMBOL = "udckpt_watched_names";
+    /** Of a directory, some 20,000 names: longer ones are not looked through while the job stands. */
+    private static final long MOST_BYTES = 640 << 10;
+    /** Longer ones have no room behind /proc/PID/root. */
+    private static final int LONGEST = 4000;
+
+    private final CaptureScope scope;
+    private List<AskedProcess> processes = List.of();
+    /** By their files' inode numbers; null: nobody has asked yet. */
+    private Map<Long, List<String>> known;
+    private Map<Long, List<String>> beside;
+
+    WatchedNames(CaptureScope scope) {
+        this.scope = scope;
+    }
+
+    /** @param processes all of the job's here, in mounts of one namespace */
+    void of(List<AskedProcess> processes) {
+        this.processes = processes;
+    }
+
+    /** The path of the file, without symbolic links; null: none was found. */
+    String find(OpenDescriptor open, WatchedFile file) {
+        String root = "/proc/" + open.process().pid() + "/root";
+        if (known == null) {
+            known = new HashMap<>();
+            names().forEach(name -> add(known, root, name));
+        }
+        String path = find(known, root, file);
+        if (path != null) {
+            return path;
+        }
+        if (beside == null) {
+            beside = beside(root);
+        }
+        return find(beside, root, file);
+    }
+
+    private static String find(Map<Long, List<String>> names, String root, WatchedFile file) {
+        for (String name : names.getOrDefault(file.inode(), List.of())) {
+            for (boolean follow : new boolean[]{true, false}) { // a link may be watched itself (IN_DONT_FOLLOW)
+                String path = file.isAt(root + name, follow) ? withoutLinks(root + name, follow) : null;
+                if (path != null) {
+                    return path;
+                }
+            }
+        }
+        return null;
+    }
+
+    private static String withoutLinks(String path, boolean follow) {
+        long file = Files.tryOpen(path, Syscall.O_PATH | Syscall.O_CLOEXEC | (follow ? 0 : Syscall.O_NOFOLLOW));
+        if (file < 0) {
+            return null;
+        }
+        try {
+            return Files.readLink("/proc/self/fd/" + file);
+        } finally {
+            Files.close((int) file);
+        }
+    }
+
+    private Set<String> names() {
+        Set<String> names = new HashSet<>();
+        for (AskedProcess process : processes) {
+            addNoted(names, process);
+            names.add(Files.readLink("/proc/" + process.pid() + "/cwd"));
+            for (int fd : Proc.descriptors(process.pid())) {
+                names.add(Files.readLink("/proc/" + process.pid() + "/fd/" + fd));
+            }
+        }
+        names.removeIf(name -> name == null || !name.startsWith("/") || name.length() > LONGEST);
+        for (String name : List.copyOf(names)) {
+            names.add(directory(name));
+        }
+        return names;
+    }
+
+    private static String directory(String name) {
+        return name.substring(0, Math.max(1, name.lastIndexOf('/')));
+    }
+
+    private static void addNoted(Set<String> names, AskedProcess process) {
+        long address = process.libraryData(SYMBOL, Layout.WatchedNames.SIZE);
+        if (address == 0) {
+            return;
+        }
+        int used = ByteBuffer.wrap(process.read(address, Layout.WatchedNames.TEXT)).order(ByteOrder.LITTLE_ENDIAN)
+                .getInt(Layout.WatchedNames.USED);
+        byte[] text = process.read(address + Layout.WatchedNames.TEXT,
+                Math.clamp(used, 0, Layout.WatchedNames.SIZE - Layout.WatchedNames.TEXT));
+        for (int at = 0, end; at < text.length; at = end + 1) {
+            for (end = at; end < text.length && text[end] != 0;) {
+                end++;
+            }
+            names.add(RawText.decode(text, at, end - at));
+        }
+    }
+
+    private Map<Long, List<String>> beside(String root) {
+        Set<String> directories = new HashSet<>();
+        known.values().forEach(names -> names.forEach(name -> directories.add(name)));
+        Map<Long, List<String>> found = new HashMap<>();
+        for (String directory : directories) {
+            try (Folder folder = listed(root, directory)) {
+                if (folder != null && folder.stat().size() <= MOST_BYTES) {
+                    folder.names().forEach(name -> add(found, root, directory.equals("/") ? "/" + name
+                            : directory + "/" + name));
+                }
+            }
+        }
+        return found;
+    }
+
+    /** Null: it is no directory that can be listed without the job's noticing. */
+    private Folder listed(String root, String directory) {
+        Files.Stat stat = Files.tryStat(root + directory);
+        if (stat == null || stat.type() != Files.Stat.DIRECTORY) {
+            return null;
+        }
+        try {
+            long opened = scope.quiet().tryOpen(root + directory, directory);
+            return opened < 0 ? null : Folder.of(directory, (int) opened);
+        } catch (FilesRefused watched) {
+            return null; // by the job, which would get an event: there the library's notes have to do
+        }
+    }
+
+    private static void add(Map<Long, List<String>> to, String root, String name) {
+        Files.Stat itself = Files.tryLinkStat(root + name);
+        Files.Stat leadsTo = itself != null && itself.type() == Files.Stat.LINK ? Files.tryStat(root + name) : null;
+        for (Files.Stat stat : new Files.Stat[]{itself, leadsTo}) {
+            if (stat != null) {
+                to.computeIfAbsent(stat.inode(), _ -> new ArrayList<>()).add(name);
+            }
+        }
+    }
+}
