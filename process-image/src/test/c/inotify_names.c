@@ -1,11 +1,11 @@
 /* inotify: who is not root cannot ask what is watched, and its checkpoint has to find the names. Watched by relative
- * names, through a symbolic link, by a call that no library sees, of files that were renamed since, by a parent for its
- * child. Each watch has an event under its number afterwards. */
+ * names, through a symbolic link, by a call that no library sees, of files that were renamed or removed since, by a parent
+ * for its child. Each watch has an event under its number afterwards. */
 #include "feature.h"
 #include <sys/inotify.h>
 #include <sys/wait.h>
 
-enum { RELATIVE, LINKED, ROTATED, BESIDE, OPEN, ABOVE, WATCHES };
+enum { RELATIVE, LINKED, ROTATED, BESIDE, OPEN, ABOVE, LINKED_ELSEWHERE, REMOVED, WATCHES };
 static int watches[WATCHES];
 
 /* No library knows of it. */
@@ -41,7 +41,7 @@ static void append_to(int fd, const char *file, int which) {
   expect(fd, which, IN_MODIFY, "");
 }
 
-static void rounds(int fd, int open_file) {
+static void rounds(int fd, int open_file, int removed) {
   while (!feature_finishing()) {
     create_in(fd, "relative", RELATIVE);
     create_in(fd, "linked", LINKED);
@@ -50,6 +50,9 @@ static void rounds(int fd, int open_file) {
     MUST(write(open_file, "x", 1) == 1);
     expect(fd, OPEN, IN_MODIFY, "");
     create_in(fd, "open", ABOVE);
+    append_to(fd, "logs/other", LINKED_ELSEWHERE);
+    MUST(write(removed, "x", 1) == 1);
+    expect(fd, REMOVED, IN_MODIFY, "");
     pause_ms(5);
   }
 }
@@ -62,6 +65,8 @@ int main(int argc, char **argv) {
   int fd = inotify_init1(IN_CLOEXEC), open_file = open_scratch("open/file", O_WRONLY | O_CREAT);
   close(open_scratch("logs/log", O_WRONLY | O_CREAT));
   close(open_scratch("logs/beside", O_WRONLY | O_CREAT));
+  close(open_scratch("logs/one", O_WRONLY | O_CREAT));
+  int removed = open_scratch("open/removed", O_WRONLY | O_CREAT);
   MUST(fd >= 0 && !chdir(scratch("relative")));
   watches[RELATIVE] = inotify_add_watch(fd, ".", IN_CREATE);
   MUST(!chdir("/"));
@@ -72,13 +77,17 @@ int main(int argc, char **argv) {
   if (child == 0) { /* it reads what its parent has asked for since */
     feature_child();
     MUST(read(go[0], watches, sizeof watches) == sizeof watches);
-    rounds(fd, open_file);
+    rounds(fd, open_file, removed);
     _exit(0);
   }
   watches[ROTATED] = inotify_add_watch(fd, scratch("logs/log"), IN_MODIFY);
   watches[BESIDE] = watch_unseen(fd, scratch("logs/beside"), IN_MODIFY);
   watches[OPEN] = watch_unseen(fd, scratch("open/file"), IN_MODIFY);
   watches[ABOVE] = watch_unseen(fd, scratch("open"), IN_CREATE);
+  watches[LINKED_ELSEWHERE] = inotify_add_watch(fd, scratch("logs/one"), IN_MODIFY);
+  watches[REMOVED] = inotify_add_watch(fd, scratch("open/removed"), IN_MODIFY);
+  MUST(!link(scratch("logs/one"), scratch("logs/other")) && !unlink(scratch("logs/one")));
+  MUST(!unlink(scratch("open/removed")));
   MUST(!rename(scratch("logs/log"), scratch("logs/log.1")));
   for (int i = 0; i < 20000; i++) /* the same name is noted once */
     MUST(inotify_add_watch(fd, scratch("relative"), IN_CREATE) == watches[RELATIVE]);

@@ -66,6 +66,7 @@ final class InotifyCapture implements KindCapture {
         }
         String path = file.handle().length > 0 && mayOpenHandles ? byHandle(open, file) : null;
         path = path == null ? names.find(open, file) : path;
+        path = path == null ? names.ofDescriptor(file) : path;
         if (path == null) {
             throw open.refuse("watch " + file.number() + " of this inotify descriptor is on a file " + (mayOpenHandles
                     ? "without a path, or on an invisible mount"

@@ -78,7 +78,7 @@ final class InotifyRestore implements KindRestore<InotifyFd> {
     private void add(Maker maker, int inotify, InotifyWatch watch) {
         int file;
         try {
-            file = scope.openSeen(maker, watch.path());
+            file = file(maker, watch.path());
         } catch (LinuxError e) {
             throw maker.changed("cannot watch " + watch.path() + " again: " + e.getMessage());
         }
@@ -86,6 +86,16 @@ final class InotifyRestore implements KindRestore<InotifyFd> {
             add(maker, inotify, watch, "/proc/self/fd/" + file);
         } finally {
             Files.close(file);
+        }
+    }
+
+    private int file(Maker maker, String path) {
+        DescriptorName descriptor = DescriptorName.of(path);
+        if (descriptor == null) {
+            return scope.openSeen(maker, path);
+        }
+        try (ProcessHandleFd process = new ProcessHandleFd(scope.process(descriptor.pid()).hostPid())) {
+            return process.duplicate(descriptor.fd());
         }
     }
 

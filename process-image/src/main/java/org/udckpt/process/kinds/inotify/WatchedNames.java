@@ -63,6 +63,19 @@ final class WatchedNames {
         return find(beside, root, file);
     }
 
+    /** The name of a descriptor of the job's, by which a file without any other name can be watched again; or null. */
+    String ofDescriptor(WatchedFile file) {
+        for (AskedProcess process : processes) {
+            for (int fd : Proc.descriptors(process.pid())) {
+                Files.Stat stat = Files.tryStat("/proc/" + process.pid() + "/fd/" + fd);
+                if (stat != null && stat.links() == 0 && file.isAt("/proc/" + process.pid() + "/fd/" + fd, true)) {
+                    return new DescriptorName(process.namespacePid(), fd).path();
+                }
+            }
+        }
+        return null;
+    }
+
     private static String find(Map<Long, List<String>> names, String root, WatchedFile file) {
         for (String name : names.getOrDefault(file.inode(), List.of())) {
             for (boolean follow : new boolean[]{true, false}) { // a link may be watched itself (IN_DONT_FOLLOW)
@@ -81,7 +94,7 @@ final class WatchedNames {
             return null;
         }
         try {
-            return Files.readLink("/proc/self/fd/" + file);
+            return Files.stat((int) file).links() == 0 ? null : Files.readLink("/proc/self/fd/" + file);
         } finally {
             Files.close((int) file);
         }
