@@ -1,6 +1,6 @@
 /* inotify: who is not root cannot ask what is watched, and its checkpoint has to find the names. Watched by relative
- * names, through a symbolic link, by a call that no library sees, of files that were renamed or removed since, by a parent
- * for its child. Each watch has an event under its number afterwards. */
+ * names, through a symbolic link, by a call that no library sees, of files that were renamed or removed since, by a
+ * parent for its child. Each watch has an event under its number afterwards. */
 #include "feature.h"
 #include <sys/inotify.h>
 #include <sys/wait.h>

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ROOM = sizeof ((struct udckpt_watched_names *)0)->text, RECENT = 256 };
+enum { ROOM = sizeof((struct udckpt_watched_names *)0)->text, RECENT = 256 };
 
 EXPORT alignas(4096) struct udckpt_watched_names udckpt_watched_names; /* on pages of its own: read as one mapping */
 /* Where the last name of each hash is, plus 1: a program that watches a file again and again notes it once. */

@@ -172,7 +172,6 @@ static void drive_pretended(void)
         drive_access(&paths[i]);
     }
     drive_open(&paths[0]);
-    drive_watch(&paths[0]);
     put_allocations("", allocations);
     show_lines();
     _exit(0);
