@@ -48,8 +48,15 @@ int main(int argc, char **argv) {
     CHECK(has_flag(part + 8 * PAGE, "lo") && !has_flag(part, "lo") && !has_flag(part + 12 * PAGE, "lo") &&
               !has_flag(plain, "lo"),
           "other pages are locked");
-    CHECK(has_flag(later, "lo") && has_flag(whole, "lo") && has_flag(wiped, "wf") && has_flag(mapped, "lo"),
-          "a lock is lost");
+    const struct {
+      const char *name, *at, *flag;
+    } flags[] = {{"later", later, "lo"}, {"whole", whole, "lo"}, {"wiped", wiped, "wf"}, {"mapped", mapped, "lo"}};
+    for (int i = 0; i < 4; i++) {
+      char now[FLAGS];
+      vm_flags(flags[i].at, now);
+      CHECK(has_flag(flags[i].at, flags[i].flag), "%s at %p has lost %s: it had%s", flags[i].name,
+            (const void *)flags[i].at, flags[i].flag, now);
+    }
     check_pattern(whole, SIZE / 2, 1, "locked memory"), check_pattern(part, SIZE / 2, 2, "memory with a lock within"),
         check_pattern(later, SIZE / 2, 3, "memory that is locked as it comes");
     check_pattern(wiped, SIZE / 2, 4, "locked memory that is wiped in children"),

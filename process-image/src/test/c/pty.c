@@ -39,7 +39,15 @@ static void check_name(const Pty *pty) {
   char name[64];
   snprintf(name, sizeof name, "/dev/pts/%d", pty->number);
   const char *own = pty->slave < 0 ? name : ttyname(pty->slave);
-  CHECK(own, "no ttyname, it was %s", name);
+  if (!own) { /* what it goes by */
+    char link[32], target[64] = "";
+    struct stat here = {0}, there = {0};
+    snprintf(link, sizeof link, "/proc/self/fd/%d", pty->slave);
+    long length = readlink(link, target, sizeof target - 1);
+    CHECK(!fstat(pty->slave, &here) && !stat(name, &there), "%s is not there, but %s", name, target);
+    CHECK(own, "no ttyname: %s (%ld) is %lx:%lu, %s is %lx:%lu", target, length, (long)here.st_dev, (long)here.st_ino,
+          name, (long)there.st_dev, (long)there.st_ino);
+  }
   CHECK(!strcmp(own, name), "ttyname is %s, not %s", own, name);
 }
 
