@@ -27,7 +27,7 @@ class WatchingProgramsTest {
 
     @Test
     void onlyTheJobsOwnEventsAreSeen() throws Exception {
-        OrdinaryUser.requireRoot(); // nobody else's watches are kept
+        OrdinaryUser.requireRoot(); // nobody else can hide that files are read
         assumeTrue(Files.isExecutable(INOTIFYWAIT), "no inotify-tools");
         try (ProcessTreeJob tree = new ProcessTreeJob(List.of("sh", "-c", JOB))) {
             tree.start("--files", tree.file("watched").toString());
