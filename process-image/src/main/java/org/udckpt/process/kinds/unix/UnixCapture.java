@@ -328,12 +328,14 @@ final class UnixCapture implements SocketCapture {
 
     /**
      * An ordinary user looks for it. An absolute name that leads elsewhere was removed; of a relative one nobody knows.
+     * Nobody reaches an established connection by its name, which is its listener's where it was accepted.
      */
     private SocketFile file(Found one) {
         String name = RawText.decode(one.info.name());
         SocketFile file =
                 BoundFile.find(one.info, one.id, "/proc/" + one.open.process().pid() + "/root", directories());
-        if (file == null && !name.startsWith("/")) {
+        boolean reached = one.info.type() == SOCK_DGRAM || one.info.state() != ESTABLISHED;
+        if (file == null && reached && !name.startsWith("/")) {
             throw one.open.refuse(
                     ("a unix socket is bound to the relative name %s, in a directory which is the working directory "
                             + "of no process of the job; only root can find its path:"
