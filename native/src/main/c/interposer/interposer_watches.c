@@ -1,5 +1,5 @@
-/* Notes the names of what a program watches (inotify_add_watch(2)). The kernel keeps the files only, and tells who is
- * not root no more than their numbers: a checkpoint tries these names (docs/internals/kinds.md). */
+/* Notes the names of what a program watches (inotify_add_watch(2)). The kernel keeps only the files, and tells ordinary
+ * users only their numbers: a checkpoint tries these names (docs/internals/kinds.md). */
 #include "interposer.h"
 #include "udckpt_layout.h"
 #include <limits.h>
@@ -23,7 +23,7 @@ static unsigned hash(const char *text)
     return sum % RECENT;
 }
 
-/* A name of another thread's that is being written is no name at all to who reads it then. */
+/* Whoever reads while a thread writes here sees the beginning of a name, and compares what that leads to. */
 static void note(const char *path, size_t length)
 {
     struct udckpt_watched_names *names = &udckpt_watched_names;
@@ -32,10 +32,8 @@ static void note(const char *path, size_t length)
         return;
     at = __atomic_load_n(&names->used, __ATOMIC_RELAXED);
     do {
-        if (length + 1 > ROOM - at) {
-            names->lost = 1;
-            return;
-        }
+        if (length + 1 > ROOM - at)
+            return; /* it may still be found beside others; else the checkpoint is refused by the watch's number */
     } while (!__atomic_compare_exchange_n(&names->used, &at, at + (uint32_t)length + 1, 0, __ATOMIC_ACQ_REL,
                                           __ATOMIC_RELAXED));
     memcpy(names->text + at, path, length + 1);

@@ -2,6 +2,7 @@ package org.udckpt.process.kinds.inotify;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.udckpt.process.model.JobImage;
 
 /**
  * A descriptor of a process of the job as the path of what is watched: its file has no other name.
@@ -14,6 +15,10 @@ record DescriptorName(int pid, int fd) {
 
     String path() {
         return "/proc/" + pid + "/fd/" + fd;
+    }
+
+    boolean isIn(JobImage image) {
+        return image.descriptors().stream().anyMatch(one -> one.pid() == pid && one.fd() == fd);
     }
 
     /** Null: it is the path of something else. */

@@ -9,6 +9,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.files.FilesRefused;
 import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.KindCapture;
@@ -36,7 +37,7 @@ final class InotifyCapture implements KindCapture {
 
     @Override
     public void ask(AskedProcess caller, List<AskedProcess> processes) {
-        names.of(processes);
+        names.ask(processes);
     }
 
     @Override
@@ -114,7 +115,7 @@ final class InotifyCapture implements KindCapture {
 
     /** Null: not on this mount. */
     private String byHandle(String mount, WatchedFile watched) {
-        long root = scope.quiet().tryOpen(mount, mount);
+        long root = openQuietly(mount);
         if (root < 0) {
             return null;
         }
@@ -132,6 +133,15 @@ final class InotifyCapture implements KindCapture {
             }
         } finally {
             Files.close((int) root);
+        }
+    }
+
+    /** {@code -EACCES} also where the job would notice: then names have to do. */
+    private long openQuietly(String directory) {
+        try {
+            return scope.quiet().tryOpen(directory, directory);
+        } catch (FilesRefused watched) {
+            return -LinuxError.EACCES;
         }
     }
 }

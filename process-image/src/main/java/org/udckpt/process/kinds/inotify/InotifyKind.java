@@ -37,6 +37,9 @@ public final class InotifyKind implements DescriptorKind<InotifyFd> {
                 watch.inotify());
         row.between(1, InotifyWatch.NUMBER_MOST, "number", watch.number());
         row.path("path", watch.path());
+        DescriptorName descriptor = DescriptorName.of(watch.path());
+        row.require(descriptor == null || descriptor.isIn(image.image()),
+                "path of watch %d is a descriptor that no process has", watch.number());
     }
 
     /** A row of the table of notices. */

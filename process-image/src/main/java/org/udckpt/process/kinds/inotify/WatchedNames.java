@@ -4,10 +4,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.udckpt.layout.Layout;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
@@ -20,19 +21,24 @@ import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 
 /**
- * Finds watched files by names that they may have, for who may not open a file by its handle: names that the preloaded
- * library has noted (interposer_watches.c), and those of files that the job has open and of their directories; where
- * one was renamed, by another one in a directory of these. What is found is compared with the watch.
+ * Finds watched files by names that they may have, for users who may not open a file by its handle: names that the
+ * preloaded library has noted (interposer_watches.c), those of files that the job has open, and those of their
+ * directories; a file that was renamed, among the names in these directories. What is found is compared with the watch.
  */
 final class WatchedNames {
     private static final String SYMBOL = "udckpt_watched_names";
-    /** Of a directory, some 20,000 names: longer ones are not looked through while the job stands. */
+    /** Of all directories, some 20,000 names: more are not looked through while the job stands. */
     private static final long MOST_BYTES = 640 << 10;
     /** Longer ones have no room behind /proc/PID/root. */
     private static final int LONGEST = 4000;
 
+    /** Nothing is renamed there. */
+    private static final Pattern OF_THE_KERNEL = Pattern.compile("/(proc|sys)(/.*)?");
+
     private final CaptureScope scope;
     private List<AskedProcess> processes = List.of();
+    /** What the library has noted comes first. */
+    private final Set<String> tried = new LinkedHashSet<>();
     /** By their files' inode numbers; null: nobody has asked yet. */
     private Map<Long, List<String>> known;
     private Map<Long, List<String>> beside;
@@ -42,7 +48,7 @@ final class WatchedNames {
     }
 
     /** @param processes all of the job's here, in mounts of one namespace */
-    void of(List<AskedProcess> processes) {
+    void ask(List<AskedProcess> processes) {
         this.processes = processes;
     }
 
@@ -51,7 +57,8 @@ final class WatchedNames {
         String root = "/proc/" + open.process().pid() + "/root";
         if (known == null) {
             known = new HashMap<>();
-            names().forEach(name -> add(known, root, name));
+            collect();
+            tried.forEach(name -> add(known, root, name));
         }
         String path = find(known, root, file);
         if (path != null) {
@@ -100,27 +107,25 @@ final class WatchedNames {
         }
     }
 
-    private Set<String> names() {
-        Set<String> names = new HashSet<>();
+    private void collect() {
+        processes.forEach(this::addNoted);
         for (AskedProcess process : processes) {
-            addNoted(names, process);
-            names.add(Files.readLink("/proc/" + process.pid() + "/cwd"));
+            tried.add(Files.readLink("/proc/" + process.pid() + "/cwd"));
             for (int fd : Proc.descriptors(process.pid())) {
-                names.add(Files.readLink("/proc/" + process.pid() + "/fd/" + fd));
+                tried.add(Files.readLink("/proc/" + process.pid() + "/fd/" + fd));
             }
         }
-        names.removeIf(name -> name == null || !name.startsWith("/") || name.length() > LONGEST);
-        for (String name : List.copyOf(names)) {
-            names.add(directory(name));
+        tried.removeIf(name -> name == null || !name.startsWith("/") || name.length() > LONGEST);
+        for (String name : List.copyOf(tried)) {
+            tried.add(directory(name));
         }
-        return names;
     }
 
     private static String directory(String name) {
         return name.substring(0, Math.max(1, name.lastIndexOf('/')));
     }
 
-    private static void addNoted(Set<String> names, AskedProcess process) {
+    private void addNoted(AskedProcess process) {
         long address = process.libraryData(SYMBOL, Layout.WatchedNames.SIZE);
         if (address == 0) {
             return;
@@ -133,19 +138,19 @@ final class WatchedNames {
             for (end = at; end < text.length && text[end] != 0;) {
                 end++;
             }
-            names.add(RawText.decode(text, at, end - at));
+            tried.add(RawText.decode(text, at, end - at));
         }
     }
 
     private Map<Long, List<String>> beside(String root) {
-        Set<String> directories = new HashSet<>();
-        known.values().forEach(names -> names.forEach(name -> directories.add(name)));
         Map<Long, List<String>> found = new HashMap<>();
-        for (String directory : directories) {
+        long left = MOST_BYTES;
+        for (String directory : tried) {
             try (Folder folder = listed(root, directory)) {
-                if (folder != null && folder.stat().size() <= MOST_BYTES) {
-                    folder.names().forEach(name -> add(found, root, directory.equals("/") ? "/" + name
-                            : directory + "/" + name));
+                long size = folder == null ? 0 : folder.stat().size();
+                if (folder != null && size <= left) {
+                    left -= size;
+                    folder.names().forEach(name -> add(found, root, folder.below(name)));
                 }
             }
         }
@@ -155,7 +160,7 @@ final class WatchedNames {
     /** Null: it is no directory that can be listed without the job's noticing. */
     private Folder listed(String root, String directory) {
         Files.Stat stat = Files.tryStat(root + directory);
-        if (stat == null || stat.type() != Files.Stat.DIRECTORY) {
+        if (stat == null || stat.type() != Files.Stat.DIRECTORY || OF_THE_KERNEL.matcher(directory).matches()) {
             return null;
         }
         try {
