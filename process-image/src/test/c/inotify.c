@@ -26,6 +26,7 @@ int main(int argc, char **argv) {
     } buffer;
     snprintf(name, sizeof name, "file-%lu", n);
     snprintf(path, sizeof path, "watched/%s", name);
+    unlink(scratch(path)); /* the original may have been killed when it had just made it */
     close(open_scratch(path, O_WRONLY | O_CREAT));
     CHECK(read(fd, &buffer, sizeof buffer) > 0, "read of inotify");
     /* An event that was not read when the checkpoint was taken is lost, and that is told. */

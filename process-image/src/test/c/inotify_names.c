@@ -29,6 +29,7 @@ static void expect(int fd, int which, uint32_t mask, const char *name) {
 static void create_in(int fd, const char *directory, int which) {
   char path[64];
   snprintf(path, sizeof path, "%s/new", directory);
+  unlink(scratch(path)); /* the original may have been killed when it had just made it */
   close(open_scratch(path, O_WRONLY | O_CREAT | O_EXCL));
   expect(fd, which, IN_CREATE, "new");
   MUST(!unlink(scratch(path)));

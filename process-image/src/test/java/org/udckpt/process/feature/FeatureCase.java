@@ -55,6 +55,7 @@ final class FeatureCase {
         ShepherdProcess shepherd =
                 new ShepherdProcess(installation.shepherd(), directory.resolve("s0"), directory.resolve("output"));
         int first = 0;
+        boolean original = true;
         try {
             int pid = first = shepherd.spawn(directory.resolve("spec"), work,
                     List.of(installation.program(feature.name()).toString(), work.toString()),
@@ -71,6 +72,10 @@ final class FeatureCase {
                     check(!Files.exists(work.resolve("result")), "the original was hurt by the checkpoint", work,
                             shepherd);
                     shepherd.close(); // kill -9 of all that runs below it
+                    if (generation == 1) {
+                        Leftovers.removeSystemV(first);
+                        original = false;
+                    }
                     spoilFiles(work);
                     for (int attempt = 0; pid == 0 || attempt == 0; attempt++) {
                         shepherd = saved.newShepherd(restoring(), directory.resolve("s" + generation + "-" + attempt),
@@ -88,7 +93,10 @@ final class FeatureCase {
             Thread.interrupted(); // what comes is waited for, also when the suite is stopped
             filling.close();
             shepherd.close();
-            Leftovers.remove(first);
+            if (original) {
+                Leftovers.removeSystemV(first);
+            }
+            Leftovers.removeSharedMemory(first);
         }
     }
 

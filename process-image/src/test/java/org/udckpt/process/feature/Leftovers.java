@@ -14,11 +14,22 @@ final class Leftovers {
 
     private Leftovers() {}
 
-    static void remove(int pid) throws IOException, InterruptedException {
+    /** When all that was restored has ended. */
+    static void removeSharedMemory(int pid) throws IOException {
         Files.deleteIfExists(Path.of("/dev/shm/udckpt-feature-" + pid));
         Files.deleteIfExists(Path.of("/dev/shm/udckpt-feature-gone-" + pid));
         Files.deleteIfExists(Path.of("/dev/shm/udckpt-feature-other-" + pid));
         Files.deleteIfExists(Path.of("/dev/shm/udckpt-feature-other-" + pid + "-2"));
+    }
+
+    /**
+     * At once when the original has ended: its pid is another process's soon, and so are objects with that number. What
+     * is restored has them in a namespace.
+     */
+    static void removeSystemV(int pid) throws IOException, InterruptedException {
+        if (pid == 0) {
+            return; // there was none; what nobody has used yet has this number
+        }
         removeSystemV("shm", "-m", pid);
         removeSystemV("sem", "-s", pid);
         removeSystemV("msg", "-q", pid);

@@ -84,7 +84,7 @@ class LyingTablesTest {
         } finally {
             jobs.forEach(SavedJob::close);
             for (int pid : pids) {
-                Leftovers.remove(pid);
+                Leftovers.removeSharedMemory(pid);
             }
             if (!nowhere) {
                 // files of lying tables are put there
@@ -110,9 +110,10 @@ class LyingTablesTest {
 
     private SavedJob captured(String program) throws Exception {
         Path work = Files.createDirectory(directory.resolve(program));
+        int pid = 0;
         try (ShepherdProcess shepherd = new ShepherdProcess(installation.shepherd(), directory.resolve("s-" + program),
                 directory.resolve("output"))) {
-            int pid = shepherd.spawn(directory.resolve("spec"), work,
+            pid = shepherd.spawn(directory.resolve("spec"), work,
                     List.of(installation.program(program).toString(), work.toString()), installation.environment());
             pids.add(pid);
             while (!Files.exists(work.resolve("ready"))) {
@@ -120,6 +121,8 @@ class LyingTablesTest {
                 Thread.sleep(10);
             }
             return SavedJob.capture(pid, shepherd);
+        } finally {
+            Leftovers.removeSystemV(pid);
         }
     }
 

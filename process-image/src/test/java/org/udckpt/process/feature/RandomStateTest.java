@@ -58,7 +58,7 @@ class RandomStateTest {
                 compare(one, other);
             }
         } finally {
-            Leftovers.remove(first);
+            Leftovers.removeSharedMemory(first);
         }
     }
 

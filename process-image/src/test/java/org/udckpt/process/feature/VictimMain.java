@@ -29,6 +29,7 @@ final class VictimMain {
         ShepherdProcess shepherd =
                 new ShepherdProcess(installation.shepherd(), own.resolve("s0"), own.resolve("output"));
         int pid = 0;
+        boolean original = true;
         try {
             pid = shepherd.spawn(own.resolve("spec"), work,
                     java.util.List.of(installation.program(arguments[0]).toString(), work.toString()),
@@ -41,12 +42,17 @@ final class VictimMain {
             }
             try (SavedJob saved = capture(pid, shepherd)) {
                 shepherd.close();
+                Leftovers.removeSystemV(pid);
+                original = false;
                 System.out.println("captured " + pid);
                 serve(installation, own, work, saved);
             }
         } finally {
             shepherd.close();
-            Leftovers.remove(pid);
+            if (original) {
+                Leftovers.removeSystemV(pid);
+            }
+            Leftovers.removeSharedMemory(pid);
         }
     }
 
