@@ -207,13 +207,6 @@ static void udp_group(void) {
     MUST(setsockopt(socket(AF_INET, SOCK_DGRAM, 0), IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof group));
 }
 
-static void udp_shut(void) {
-    struct sockaddr_in nobody = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    MUST(connect(fd, (void *)&nobody, sizeof nobody));
-    MUST(shutdown(fd, SHUT_RD));
-}
-
 /* A datagram socket with an abstract name, and one that is connected to it; one of the two is in a process outside of
  * the job. */
 static void datagrams_outside(int server_is_outside) {
@@ -368,9 +361,7 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "tcp-early")) tcp_early();
     else if (!strcmp(kind, "tcp-self")) tcp_self();
     else if (!strcmp(kind, "udp-group")) udp_group();
-    else if (!strcmp(kind, "udp-shut")) udp_shut();
-    else if (!strcmp(kind, "raw-udp")) MUST(socket(AF_INET, SOCK_RAW, IPPROTO_UDP));
-    else if (!strcmp(kind, "raw-tcp")) MUST(socket(AF_INET, SOCK_RAW, IPPROTO_TCP));
+    else if (!strcmp(kind, "raw-shut")) shutdown(socket(AF_INET, SOCK_RAW, IPPROTO_UDP), SHUT_RDWR); /* ENOTCONN */
     else if (!strcmp(kind, "device-node")) {
         MUST(mknod("node", S_IFCHR | 0640, makedev(1, 3)));
         MUST(open("node", O_RDWR));

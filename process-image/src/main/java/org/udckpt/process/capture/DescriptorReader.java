@@ -219,7 +219,7 @@ final class DescriptorReader {
                     .findFirst()
                     .orElseThrow(() -> type.refusal(open))
                     .read(open, socket, type);
-            sockets.forEach(kind -> kind.beside(open, socket, object));
+            sockets.forEach(kind -> kind.beside(open, socket, type, object));
             return object;
         });
     }

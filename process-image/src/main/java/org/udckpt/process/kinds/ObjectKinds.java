@@ -22,6 +22,7 @@ import org.udckpt.process.kinds.eventfd.EventFdKind;
 import org.udckpt.process.kinds.file.FormerNameKind;
 import org.udckpt.process.kinds.file.OpenFileKind;
 import org.udckpt.process.kinds.filter.SocketFilterKind;
+import org.udckpt.process.kinds.longoption.LongOptionKind;
 import org.udckpt.process.kinds.inotify.InotifyKind;
 import org.udckpt.process.kinds.ipc.MessageQueueKind;
 import org.udckpt.process.kinds.ipc.SemaphoreSetKind;
@@ -35,6 +36,7 @@ import org.udckpt.process.kinds.netlink.NetlinkSocketKind;
 import org.udckpt.process.kinds.pidfd.PidFdKind;
 import org.udckpt.process.kinds.pipe.PipeEndKind;
 import org.udckpt.process.kinds.pipe.PipeKind;
+import org.udckpt.process.kinds.raw.RawSocketKind;
 import org.udckpt.process.kinds.replaced.AgentConnectionKind;
 import org.udckpt.process.kinds.replaced.PmiConnectionKind;
 import org.udckpt.process.kinds.replaced.StandardStreamKind;
@@ -45,6 +47,7 @@ import org.udckpt.process.kinds.tcp.TcpSocketKind;
 import org.udckpt.process.kinds.terminal.TerminalEndKind;
 import org.udckpt.process.kinds.terminal.TerminalKind;
 import org.udckpt.process.kinds.timerfd.TimerFdKind;
+import org.udckpt.process.kinds.udp.UdpShutdownKind;
 import org.udckpt.process.kinds.udp.UdpSocketKind;
 import org.udckpt.process.kinds.unix.CredentialsInFlightKind;
 import org.udckpt.process.kinds.unix.DescriptorInFlightKind;
@@ -141,7 +144,13 @@ public enum ObjectKinds {
     /** msgget(2). */
     MESSAGE_QUEUE(new MessageQueueKind()),
     /** SEM_UNDO. */
-    SEMAPHORE_UNDO(new SemaphoreUndoKind());
+    SEMAPHORE_UNDO(new SemaphoreUndoKind()),
+    /** shutdown(2) of udp(7). */
+    UDP_SHUTDOWN(new UdpShutdownKind()),
+    /** IP_OPTIONS, IPV6_HOPOPTS. */
+    LONG_OPTION(new LongOptionKind()),
+    /** raw(7), icmp(7). */
+    RAW_SOCKET(new RawSocketKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -5,25 +5,12 @@ package org.udckpt.process.model;
  * which they are set.
  */
 public final class PacketOptions {
-    public static final int SOL_UDP = 17, SOL_NETLINK = 270, UDP_CORK = 1, UDP_ENCAP = 100;
+    public static final int SOL_UDP = 17, SOL_UDPLITE = 136, SOL_RAW = 255, SOL_NETLINK = 270, UDP_CORK = 1, UDP_ENCAP = 100;
 
     /** udp(7), ip(7), ipv6(7), socket(7). All are set before the socket is bound. */
-    public static final int[][] UDP = SocketLevel.with(new int[][]{
+    public static final int[][] UDP = IpLevel.with(new int[][]{
             {TcpOptions.SOL_IPV6, TcpOptions.IPV6_V6ONLY},
-            {TcpOptions.SOL_IPV6, 16 /* IPV6_UNICAST_HOPS */}, {TcpOptions.SOL_IPV6, 18 /* IPV6_MULTICAST_HOPS */},
-            {TcpOptions.SOL_IPV6, 19 /* IPV6_MULTICAST_LOOP */},
-            {TcpOptions.SOL_IPV6, 23 /* IPV6_MTU_DISCOVER */}, {TcpOptions.SOL_IPV6, 25 /* IPV6_RECVERR */},
-            {TcpOptions.SOL_IPV6, 49 /* IPV6_RECVPKTINFO */},
-            {TcpOptions.SOL_IPV6, 51 /* IPV6_RECVHOPLIMIT */}, {TcpOptions.SOL_IPV6, 62 /* IPV6_DONTFRAG */},
-            {TcpOptions.SOL_IPV6, 66 /* IPV6_RECVTCLASS */},
-            {TcpOptions.SOL_IPV6, 67 /* IPV6_TCLASS */},
-            {TcpOptions.SOL_IP, 1 /* IP_TOS */}, {TcpOptions.SOL_IP, 2 /* IP_TTL */},
-            {TcpOptions.SOL_IP, 8 /* IP_PKTINFO */}, {TcpOptions.SOL_IP, 10 /* IP_MTU_DISCOVER */},
-            {TcpOptions.SOL_IP, 11 /* IP_RECVERR */}, {TcpOptions.SOL_IP, 12 /* IP_RECVTTL */},
-            {TcpOptions.SOL_IP, 13 /* IP_RECVTOS */}, {TcpOptions.SOL_IP, 15 /* IP_FREEBIND */},
-            {TcpOptions.SOL_IP, 19 /* IP_TRANSPARENT */}, {TcpOptions.SOL_IP, 33 /* IP_MULTICAST_TTL */},
-            {TcpOptions.SOL_IP, 34 /* IP_MULTICAST_LOOP */},
-            {TcpOptions.SOL_IP, 49 /* IP_MULTICAST_ALL */},
+            {TcpOptions.SOL_IP, 1 /* IP_TOS, which sets SO_PRIORITY, too */},
             {TcpOptions.SOL_SOCKET, TcpOptions.SO_REUSEADDR}, {TcpOptions.SOL_SOCKET, TcpOptions.SO_REUSEPORT},
             {TcpOptions.SOL_SOCKET, 5 /* SO_DONTROUTE */},
             {TcpOptions.SOL_SOCKET, 6 /* SO_BROADCAST */}, {TcpOptions.SOL_SOCKET, 11 /* SO_NO_CHECK */},
@@ -35,6 +22,16 @@ public final class PacketOptions {
             {TcpOptions.SOL_SOCKET, 60 /* SO_ZEROCOPY */},
             {SOL_UDP, 101 /* UDP_NO_CHECK6_TX */}, {SOL_UDP, 102 /* UDP_NO_CHECK6_RX */},
             {SOL_UDP, 103 /* UDP_SEGMENT */}, {SOL_UDP, 104 /* UDP_GRO */},
+            {SOL_UDPLITE, 10 /* UDPLITE_SEND_CSCOV */}, {SOL_UDPLITE, 11 /* UDPLITE_RECV_CSCOV */},
+    });
+
+    /** raw(7), icmp(7): as {@link #UDP}. */
+    public static final int[][] RAW = IpLevel.with(new int[][]{
+            {TcpOptions.SOL_IP, 1 /* IP_TOS */}, {TcpOptions.SOL_IP, 3 /* IP_HDRINCL */},
+            {TcpOptions.SOL_IP, 5 /* IP_ROUTER_ALERT */}, {TcpOptions.SOL_IP, 22 /* IP_NODEFRAG */},
+            {SOL_RAW, 1 /* ICMP_FILTER */}, {SOL_RAW, 7 /* IPV6_CHECKSUM */},
+            {TcpOptions.SOL_IPV6, 36 /* IPV6_HDRINCL */},
+            {TcpOptions.SOL_SOCKET, 12 /* SO_PRIORITY */},
     });
 
     /** netlink(7), socket(7). */

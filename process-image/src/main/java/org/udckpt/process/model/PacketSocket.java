@@ -30,7 +30,7 @@ public sealed interface PacketSocket {
     int receiveBuffer();
 
     /**
-     * udp(7).
+     * udp(7), udplite(7).
      *
      * @param domain AF_INET 2, AF_INET6 10
      * @param local its address (struct sockaddr_in, sockaddr_in6); port 0: not bound
@@ -49,19 +49,20 @@ public sealed interface PacketSocket {
             return domain == 2 ? 16 : 28;
         }
 
+        /** IPPROTO_UDP, or what its options have of it: IPPROTO_UDPLITE. */
+        public int protocol() {
+            int other = BindOptions.now(options, TcpOptions.SOL_SOCKET, SocketLevel.SO_PROTOCOL);
+            return other == 0 ? PacketOptions.SOL_UDP : other;
+        }
+
         /** Whether the two, or it is the same, are bound to one address with SO_REUSEPORT. */
         public boolean sharesPort(UdpSocket other) {
-            return domain == other.domain && Arrays.equals(local, other.local) && device.equals(other.device)
+            return protocol() == other.protocol() && domain == other.domain && Arrays.equals(local, other.local) && device.equals(other.device)
                     && reusesPort() && other.reusesPort();
         }
 
         private boolean reusesPort() {
-            for (int i = 0; i < options.length; i += 3) {
-                if (options[i] == TcpOptions.SOL_SOCKET && options[i + 1] == TcpOptions.SO_REUSEPORT) {
-                    return options[i + 2] != 0;
-                }
-            }
-            return false;
+            return BindOptions.had(options, TcpOptions.SOL_SOCKET, TcpOptions.SO_REUSEPORT);
         }
     }
 
@@ -76,4 +77,16 @@ public sealed interface PacketSocket {
     record NetlinkSocket(long id, int flags, int type, int protocol, int port, int[] groups, int[] options,
             long receiveTimeoutUs, long sendTimeoutUs,
             int sendBuffer, int receiveBuffer) implements PacketSocket {}
+
+    /**
+     * raw(7), and those that send pings (icmp(7)).
+     *
+     * @param type SOCK_RAW 3, SOCK_DGRAM 2 for pings
+     * @param domain as of a {@link UdpSocket}, which {@code local} and {@code remote} are as well; the port of a
+     *        socket for pings is their identifier
+     * @param unread whether there were packets that it had not read, which come from the network alone
+     */
+    record RawSocket(long id, int flags, int domain, int type, int protocol, byte[] local, byte[] remote, int[] options,
+            long receiveTimeoutUs, long sendTimeoutUs, int sendBuffer, int receiveBuffer, String device,
+            boolean unread) implements PacketSocket {}
 }

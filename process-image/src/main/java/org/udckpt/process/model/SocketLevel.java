@@ -14,6 +14,8 @@ import java.util.List;
 public final class SocketLevel {
     /** Its number in a list of options is the seconds; where it is off, it is not there. */
     public static final int SO_LINGER = 13;
+    /** Among a socket's options where it is not the usual protocol of its kind. It cannot be set. */
+    public static final int SO_PROTOCOL = 38;
 
     private static final int[] COMMON = {
             1 /* SO_DEBUG */, TcpOptions.SO_REUSEADDR, 5 /* SO_DONTROUTE */, 6 /* SO_BROADCAST */, 9 /* SO_KEEPALIVE */,

@@ -9,15 +9,8 @@ public final class TcpOptions {
      * {level, name}, in the order in which they are set: IP_TOS sets SO_PRIORITY, too. Not here: what has a field of
      * its own in {@link TcpSocket}; what only a connection's moment knows (TCP_QUICKACK, TCP_MAXSEG, TCP_WINDOW_CLAMP).
      */
-    public static final int[][] CARRIED = SocketLevel.with(new int[][]{
-            {SOL_IPV6, IPV6_V6ONLY},
-            {SOL_IPV6, 16 /* IPV6_UNICAST_HOPS */}, {SOL_IPV6, 23 /* IPV6_MTU_DISCOVER */},
-            {SOL_IPV6, 25 /* IPV6_RECVERR */},
-            {SOL_IPV6, 62 /* IPV6_DONTFRAG */}, {SOL_IPV6, 67 /* IPV6_TCLASS */}, {SOL_IPV6, 73 /* IPV6_MINHOPCOUNT */},
-            {SOL_IP, 1 /* IP_TOS */}, {SOL_IP, 2 /* IP_TTL */}, {SOL_IP, 10 /* IP_MTU_DISCOVER */},
-            {SOL_IP, 11 /* IP_RECVERR */},
-            {SOL_IP, 15 /* IP_FREEBIND */}, {SOL_IP, 19 /* IP_TRANSPARENT */}, {SOL_IP, 21 /* IP_MINTTL */},
-            {SOL_IP, 24 /* IP_BIND_ADDRESS_NO_PORT */},
+    public static final int[][] CARRIED = IpLevel.with(new int[][]{
+            {SOL_IPV6, IPV6_V6ONLY}, {SOL_IP, 1 /* IP_TOS */},
             {SOL_SOCKET, 5 /* SO_DONTROUTE */}, {SOL_SOCKET, 9 /* SO_KEEPALIVE */}, {SOL_SOCKET, 10 /* SO_OOBINLINE */},
             {SOL_SOCKET, 12 /* SO_PRIORITY */}, {SOL_SOCKET, SO_REUSEPORT}, {SOL_SOCKET, SO_RCVLOWAT},
             {SOL_SOCKET, 36 /* SO_MARK */},
@@ -29,8 +22,10 @@ public final class TcpOptions {
             {SOL_TCP, 6 /* TCP_KEEPCNT */}, {SOL_TCP, 7 /* TCP_SYNCNT */}, {SOL_TCP, 8 /* TCP_LINGER2 */},
             {SOL_TCP, 9 /* TCP_DEFER_ACCEPT */},
             {SOL_TCP, 16 /* TCP_THIN_LINEAR_TIMEOUTS */}, {SOL_TCP, 18 /* TCP_USER_TIMEOUT */},
-            {SOL_TCP, 23 /* TCP_FASTOPEN */},
-            {SOL_TCP, 25 /* TCP_NOTSENT_LOWAT */}, {SOL_TCP, 36 /* TCP_INQ */}, {SOL_TCP, 37 /* TCP_TX_DELAY */},
+            {SOL_TCP, 23 /* TCP_FASTOPEN */}, {SOL_TCP, 25 /* TCP_NOTSENT_LOWAT */}, {SOL_TCP, 27 /* TCP_SAVE_SYN */},
+            {SOL_TCP, 36 /* TCP_INQ */}, {SOL_TCP, 37 /* TCP_TX_DELAY */},
+            {SOL_TCP, 44 /* TCP_RTO_MAX_MS */}, {SOL_TCP, 45 /* TCP_RTO_MIN_US */},
+            {SOL_TCP, 46 /* TCP_DELACK_MAX_US */},
     });
 
     private TcpOptions() {}

@@ -38,7 +38,7 @@ final class SocketFilterCapture implements SocketCapture {
     }
 
     @Override
-    public void beside(OpenDescriptor open, int socket, long object) {
+    public void beside(OpenDescriptor open, int socket, SocketType type, long object) {
         int count = get(open, socket, 0);
         if (count == 0) {
             return;

@@ -23,5 +23,5 @@ public interface SocketCapture extends KindCapture {
      *
      * @param object of the socket
      */
-    default void beside(OpenDescriptor open, int socket, long object) {}
+    default void beside(OpenDescriptor open, int socket, SocketType type, long object) {}
 }

@@ -25,7 +25,7 @@ import org.udckpt.process.model.TcpOptions;
 
 /** Options of sockets of one type, compared with those of a new one. Close it. */
 public final class SocketOptions implements AutoCloseable {
-    private static final int ENOPROTOOPT = 92, LENGTH = 1024;
+    private static final int LENGTH = 1024;
     private static final int SEND_LOCKED = 1, RECEIVE_LOCKED = 2;
 
     private final int type;
@@ -103,7 +103,7 @@ public final class SocketOptions implements AutoCloseable {
         data.set(JAVA_INT, LENGTH, 4);
         long result =
                 Syscall.call(Syscall.GETSOCKOPT, socket, option[0], option[1], data.address(), data.address() + LENGTH);
-        if (result == -ENOPROTOOPT || result == -LinuxError.EOPNOTSUPP) {
+        if (result == -LinuxError.ENOPROTOOPT || result == -LinuxError.EOPNOTSUPP) {
             return OptionalInt.empty();
         }
         LinuxError.check(result, "socket option " + option[1] + " of level " + option[0]);
@@ -116,7 +116,7 @@ public final class SocketOptions implements AutoCloseable {
         data.asSlice(0, 64).fill((byte) 0);
         data.set(JAVA_INT, LENGTH, 64);
         long result = Syscall.call(Syscall.GETSOCKOPT, socket, level, option, data.address(), data.address() + LENGTH);
-        if (result == -ENOPROTOOPT) {
+        if (result == -LinuxError.ENOPROTOOPT) {
             return "";
         }
         LinuxError.check(result, "socket option " + option + " of level " + level);

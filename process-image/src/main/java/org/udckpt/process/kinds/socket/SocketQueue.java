@@ -15,6 +15,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.model.SocketLevel;
 
 /**
  * What a unix socket has received and nobody has read yet, looked at with MSG_PEEK.
@@ -25,7 +26,7 @@ public record SocketQueue(byte[] bytes, int[] lengths, List<SentAlong> along, in
         long receiveTimeoutUs,
         long sendTimeoutUs, boolean passCredentials) {
     /** SOL_SOCKET options (socket(7)); {@link #NO_OFFSET}: looks begin at the start. */
-    public static final int NO_OFFSET = -1, SO_TYPE = 3, SO_PROTOCOL = 38, SO_DOMAIN = 39, SO_PEEK_OFF = 42;
+    public static final int NO_OFFSET = -1, SO_TYPE = 3, SO_PROTOCOL = SocketLevel.SO_PROTOCOL, SO_DOMAIN = 39, SO_PEEK_OFF = 42;
     private static final int SO_ACCEPTCONN = 30;
     /** Bytes of a struct sockaddr_storage. */
     public static final int NAME = 128;

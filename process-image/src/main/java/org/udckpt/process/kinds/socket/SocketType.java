@@ -38,6 +38,11 @@ public record SocketType(int domain, int type, int protocol) {
         return (domain == AF_INET || domain == AF_INET6) && type == wantedType && protocol == wantedProtocol;
     }
 
+    /** ip(7) or ipv6(7), of that type. */
+    public boolean internet(int wantedType) {
+        return internet(wantedType, protocol);
+    }
+
     /** The refusal of a socket that no kind takes. */
     public RuntimeException refusal(OpenDescriptor open) {
         return open.refuse(this

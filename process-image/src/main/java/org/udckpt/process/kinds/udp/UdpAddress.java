@@ -17,6 +17,18 @@ final class UdpAddress {
         return withPort(name, port);
     }
 
+    /** 127.0.0.1 or ::1 */
+    static byte[] loopback(int domain, int port) {
+        byte[] name = anyWithPort(domain, port);
+        if (domain == TcpAddress.IPV4) {
+            name[IPV4_ADDRESS] = 127;
+            name[IPV4_ADDRESS + 3] = 1;
+        } else {
+            name[IPV6_ADDRESS + 15] = 1;
+        }
+        return name;
+    }
+
     static byte[] withPort(byte[] name, int port) {
         byte[] other = name.clone();
         other[2] = (byte) (port >> 8);

@@ -2,14 +2,11 @@ package org.udckpt.process.kinds.udp;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
 import static org.udckpt.linux.LinuxConstants.MSG_PEEK;
 import static org.udckpt.linux.LinuxConstants.MSG_TRUNC;
 import static org.udckpt.linux.LinuxConstants.POLLERR;
 import static org.udckpt.linux.LinuxConstants.POLLIN;
-import static org.udckpt.linux.LinuxConstants.POLLRDHUP;
 import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
 
 import java.io.ByteArrayOutputStream;
@@ -17,11 +14,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.OptionalInt;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.TcpAddress;
@@ -29,12 +24,15 @@ import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.socket.BoundPorts;
+import org.udckpt.process.kinds.socket.InternetName;
+import org.udckpt.process.kinds.socket.MulticastGroups;
 import org.udckpt.process.kinds.socket.SocketCapture;
 import org.udckpt.process.kinds.socket.SocketOptions;
 import org.udckpt.process.kinds.socket.SocketQueue;
 import org.udckpt.process.kinds.socket.SocketType;
 import org.udckpt.process.model.PacketOptions;
 import org.udckpt.process.model.PacketSocket.UdpSocket;
+import org.udckpt.process.model.SocketLevel;
 import org.udckpt.process.model.TcpOptions;
 
 /**
@@ -42,9 +40,8 @@ import org.udckpt.process.model.TcpOptions;
  * anywhere.
  */
 final class UdpCapture implements SocketCapture {
-    private static final int IPPROTO_UDP = 17;
     private static final int DATAGRAM_BYTES = 1 << 16;
-    private static final int MCAST_MSFILTER = 48, GROUP_FILTER_BYTES = 144, LENGTH = 1024;
+    private static final int SIOCOUTQ = 0x5411;
 
     private final ObjectTable table;
     private final List<UdpSocket> found = new ArrayList<>();
@@ -55,13 +52,15 @@ final class UdpCapture implements SocketCapture {
 
     @Override
     public boolean takes(SocketType type) {
-        return type.internet(SOCK_DGRAM, IPPROTO_UDP);
+        return type.internet(SOCK_DGRAM, PacketOptions.SOL_UDP) || type.internet(SOCK_DGRAM, PacketOptions.SOL_UDPLITE);
     }
 
     @Override
     public long read(OpenDescriptor open, int socket, SocketType type) {
         long id = table.newId();
-        found.add(read(open, socket, type.domain(), id));
+        UdpSocket read = read(open, socket, type, id);
+        found.add(read);
+        UdpShutdown.of(read, socket, table.newId()).ifPresent(table::add);
         return id;
     }
 
@@ -74,99 +73,65 @@ final class UdpCapture implements SocketCapture {
     record Queue(byte[] bytes, int[] lengths, byte[] senders) {}
 
     /** @param socket a duplicate of {@code open} */
-    private static UdpSocket read(OpenDescriptor open, int socket, int domain, long id) {
-        byte[] local = name(Syscall.GETSOCKNAME, socket);
-        byte[] remote = name(Syscall.GETPEERNAME, socket);
+    private static UdpSocket read(OpenDescriptor open, int socket, SocketType type, long id) {
+        int domain = type.domain();
+        byte[] local = InternetName.of(Syscall.GETSOCKNAME, socket);
+        byte[] remote = InternetName.of(Syscall.GETPEERNAME, socket);
         refuseOddities(open, socket, local);
-        int events = events(socket);
-        if ((events & POLLRDHUP) != 0) {
-            throw open.refuse("a UDP socket that was shut (shutdown(2)) cannot be checkpointed; close it");
-        }
-        Queue queue = (events & POLLIN) == 0 ? new Queue(new byte[0], new int[0], new byte[0]) : peek(socket, domain);
-        try (SocketOptions options = new SocketOptions(SOCK_DGRAM, IPPROTO_UDP, PacketOptions.UDP)) {
+        Queue queue = (UdpShutdown.events(socket) & POLLIN) == 0
+                ? new Queue(new byte[0], new int[0], new byte[0])
+                : peek(socket, domain);
+        try (SocketOptions options = new SocketOptions(SOCK_DGRAM, type.protocol(), PacketOptions.UDP)) {
             return new UdpSocket(id, open.openFlags(), domain, local, remote, queue.bytes, queue.lengths, queue.senders,
-                    SocketOptions.withLinger(options.changed(domain, socket), socket),
+                    corked(socket, ofProtocol(type, SocketOptions.withLinger(options.changed(domain, socket), socket))),
                     SocketOptions.receiveTimeoutUs(socket), SocketOptions.sendTimeoutUs(socket),
                     SocketOptions.chosenSendBuffer(socket), SocketOptions.chosenReceiveBuffer(socket),
                     SocketOptions.device(socket));
         }
     }
 
-    private static byte[] name(int call, int socket) {
-        MemorySegment data = Scratch.data();
-        data.set(JAVA_INT, 0, SocketQueue.NAME);
-        long result = Syscall.call(call, socket, data.address() + 8, data.address());
-        if (result == -LinuxError.ENOTCONN) {
-            return new byte[0];
-        }
-        LinuxError.check(result, "name of a socket");
-        return data.asSlice(8, data.get(JAVA_INT, 0)).toArray(JAVA_BYTE);
-    }
-
     private static void refuseOddities(OpenDescriptor open, int socket, byte[] local) {
         String what = "UDP socket " + TcpAddress.of(local);
-        if (positive(SocketOptions.number(socket, PacketOptions.SOL_UDP, PacketOptions.UDP_CORK))) {
+        if (isCorked(socket) && pending(socket) > 0) {
             throw open.failed(what + " is corked (UDP_CORK), and its pending data cannot be read");
         }
         if (positive(SocketOptions.number(socket, PacketOptions.SOL_UDP, PacketOptions.UDP_ENCAP))) {
             throw open.refuse(what + ": a socket of a tunnel (UDP_ENCAP) cannot be checkpointed; close it first");
         }
-        for (String group : List.of("igmp", "igmp6")) {
-            refuseMember(open, socket, what, group.equals("igmp"));
-        }
+        MulticastGroups.refuseMember(open, socket, what);
+    }
+
+    private static boolean isCorked(int socket) {
+        return positive(SocketOptions.number(socket, PacketOptions.SOL_UDP, PacketOptions.UDP_CORK));
+    }
+
+    /** Bytes that were not sent yet, with what the kernel needs for them. */
+    private static int pending(int socket) {
+        LinuxError.check(Syscall.call(Syscall.IOCTL, socket, SIOCOUTQ, Scratch.data().address()), "SIOCOUTQ");
+        return Scratch.data().get(JAVA_INT, 0);
+    }
+
+    /** UDP_CORK is set again when other sockets have got from this one what they had not read. */
+    private static int[] corked(int socket, int[] options) {
+        return isCorked(socket)
+                ? joined(options, PacketOptions.SOL_UDP, PacketOptions.UDP_CORK, 0, PacketOptions.SOL_UDP,
+                        PacketOptions.UDP_CORK, 1)
+                : options;
+    }
+
+    private static int[] ofProtocol(SocketType type, int[] options) {
+        return type.protocol() == PacketOptions.SOL_UDP ? options
+                : joined(options, TcpOptions.SOL_SOCKET, SocketLevel.SO_PROTOCOL, type.protocol());
+    }
+
+    private static int[] joined(int[] options, int... more) {
+        int[] all = Arrays.copyOf(options, options.length + more.length);
+        System.arraycopy(more, 0, all, options.length, more.length);
+        return all;
     }
 
     private static boolean positive(OptionalInt option) {
         return option.orElse(0) != 0;
-    }
-
-    /**
-     * A socket does not tell its multicast groups, but whether it is in a given one; and the network namespace tells
-     * all that have members.
-     */
-    private static void refuseMember(OpenDescriptor open, int socket, String what, boolean ipv4) {
-        int device = 0;
-        for (String line : Proc.text("/proc/" + open.process().pid() + "/net/" + (ipv4 ? "igmp" : "igmp6"))
-                .split("\n")) {
-            String[] words = line.strip().split("\\s+");
-            boolean header = ipv4 && !line.startsWith("\t");
-            if (words.length < 3 || words[0].equals("Idx")) {
-                continue;
-            }
-            device = header || !ipv4 ? Integer.parseInt(words[0]) : device;
-            if (!header && member(socket, device, HexFormat.of().parseHex(words[ipv4 ? 0 : 2]), ipv4)) {
-                throw open.refuse(
-                        what + ": a socket in a multicast group cannot be checkpointed; leave the group first");
-            }
-        }
-    }
-
-    /**
-     * MCAST_MSFILTER (RFC 3678) of a group of which it is no member is EADDRNOTAVAIL; of a socket of the other family,
-     * whatever.
-     */
-    private static boolean member(int socket, int device, byte[] group, boolean ipv4) {
-        // struct group_filter: interface, padding, group (sockaddr_storage), mode, count
-        MemorySegment filter = Scratch.data();
-        filter.asSlice(0, GROUP_FILTER_BYTES).fill((byte) 0);
-        filter.set(JAVA_INT, 0, device);
-        filter.set(JAVA_SHORT, 8, (short) (ipv4 ? TcpAddress.IPV4 : TcpAddress.IPV6));
-        for (int i = 0; i < group.length; i++) {
-            // igmp prints the address as a number of this machine's byte order, igmp6 its bytes
-            filter.set(JAVA_BYTE, (ipv4 ? 12 : 16) + i, group[ipv4 ? group.length - 1 - i : i]);
-        }
-        filter.set(JAVA_INT, LENGTH, GROUP_FILTER_BYTES);
-        return Syscall.call(Syscall.GETSOCKOPT, socket, ipv4 ? TcpOptions.SOL_IP : TcpOptions.SOL_IPV6, MCAST_MSFILTER,
-                filter.address(), filter.address() + LENGTH)
-                == 0;
-    }
-
-    private static int events(int socket) {
-        MemorySegment data = Scratch.data();
-        data.set(JAVA_INT, 0, socket);
-        data.set(JAVA_INT, 4, POLLIN | POLLRDHUP);
-        LinuxError.check(Syscall.call(Syscall.POLL, data.address(), 1, 0), "poll of a socket");
-        return data.get(JAVA_INT, 4) >>> 16;
     }
 
     /**
@@ -181,7 +146,7 @@ final class UdpCapture implements SocketCapture {
             MemorySegment buffer = arena.allocate(DATAGRAM_BYTES);
             MemorySegment header = arena.allocate(SocketQueue.MESSAGE_HEADER + 16 + SocketQueue.NAME, 8);
             SocketQueue.setPeekOffset(socket, SocketQueue.NO_OFFSET);
-            boolean error = (events(socket) & POLLERR) != 0;
+            boolean error = (UdpShutdown.events(socket) & POLLERR) != 0;
             long first = receive(socket, header, buffer);
             if (first < 0 && error) {
                 first = receive(socket, header, buffer);

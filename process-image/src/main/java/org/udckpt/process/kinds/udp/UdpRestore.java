@@ -21,6 +21,7 @@ import org.udckpt.process.kinds.socket.PacketSetup;
 import org.udckpt.process.kinds.socket.TakenPorts;
 import org.udckpt.process.model.BindOptions;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.PacketOptions;
 import org.udckpt.process.model.PacketSocket.UdpSocket;
 import org.udckpt.process.model.TcpOptions;
 
@@ -34,6 +35,7 @@ final class UdpRestore implements MadeHere {
     private final List<UdpSocket> udp;
     private final MadeSockets made = new MadeSockets();
     private final ObjectOwners owners;
+    private final List<UdpShutdown> shut;
 
     UdpRestore(JobImage image, ObjectOwners owners) {
         this.udp = image.packetSockets()
@@ -42,6 +44,11 @@ final class UdpRestore implements MadeHere {
                 .map(UdpSocket.class::cast)
                 .toList();
         this.owners = owners;
+        this.shut = image.objects()
+                .stream()
+                .filter(UdpShutdown.class::isInstance)
+                .map(UdpShutdown.class::cast)
+                .toList();
     }
 
     /** With their addresses, and nothing else. */
@@ -56,6 +63,7 @@ final class UdpRestore implements MadeHere {
         each(this::fill); // when those of the job that sent are there, and before any hears one address only
         each(socket -> PacketSetup.options(socket, made.get(socket.id()), true));
         each(this::connect);
+        shut.forEach(one -> one.apply(made.get(one.object())));
         udp.forEach(socket -> TcpCalls.flags(made.get(socket.id()), socket.flags()));
     }
 
@@ -83,11 +91,11 @@ final class UdpRestore implements MadeHere {
 
     private void bind(UdpSocket socket, int fd, byte[] address) {
         PacketSetup.bind(fd, address, owner(socket), name(socket),
-                () -> TakenPorts.holder("udp", TcpAddress.of(socket.local()).port()));
+                () -> TakenPorts.holder(socket.protocol() == PacketOptions.SOL_UDP ? "udp" : "udplite", TcpAddress.of(socket.local()).port()));
     }
 
     private void bound(UdpSocket socket) {
-        int fd = PacketSetup.open(socket, socket.domain(), SOCK_DGRAM, 0, made);
+        int fd = PacketSetup.open(socket, socket.domain(), SOCK_DGRAM, socket.protocol(), made);
         if (!socket.device().isEmpty()) {
             TcpCalls.option(
                     fd, TcpOptions.SOL_SOCKET, SO_BINDTODEVICE, socket.device().getBytes(StandardCharsets.UTF_8));
@@ -109,7 +117,7 @@ final class UdpRestore implements MadeHere {
         if (BindOptions.had(socket.options(), TcpOptions.SOL_IP, BindOptions.IP_FREEBIND)) {
             return true;
         }
-        int probe = PacketCalls.open(socket.domain(), SOCK_DGRAM, 0);
+        int probe = PacketCalls.open(socket.domain(), SOCK_DGRAM, socket.protocol());
         try {
             return TcpCalls.bind(probe, UdpAddress.withPort(socket.local(), 0)) != -LinuxError.EADDRNOTAVAIL;
         } finally {
@@ -161,12 +169,12 @@ final class UdpRestore implements MadeHere {
     private boolean sendAgain(UdpSocket to, byte[] sender, byte[] message) {
         TcpAddress from = TcpAddress.of(sender);
         for (UdpSocket own : udp) {
-            if (TcpAddress.of(own.local()).hears(from)) {
+            if (own.protocol() == to.protocol() && TcpAddress.of(own.local()).hears(from)) {
                 return PacketCalls.send(made.get(own.id()), message, UdpAddress.as(own.domain(), target(to, sender)))
                         == message.length;
             }
         }
-        int stranger = PacketCalls.open(to.domain(), SOCK_DGRAM, 0);
+        int stranger = PacketCalls.open(to.domain(), SOCK_DGRAM, to.protocol());
         try {
             return TcpCalls.bind(stranger, sender) == 0
                     && PacketCalls.send(stranger, message, target(to, sender)) == message.length;

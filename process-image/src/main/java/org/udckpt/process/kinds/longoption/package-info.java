@@ -1,0 +1,2 @@
+/** Options of sockets whose values are more than a number. */
+package org.udckpt.process.kinds.longoption;

@@ -1,0 +1,78 @@
+package org.udckpt.process.kinds.raw;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.udckpt.linux.LinuxConstants.POLLHUP;
+import static org.udckpt.linux.LinuxConstants.POLLIN;
+import static org.udckpt.linux.LinuxConstants.POLLRDHUP;
+import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
+import static org.udckpt.linux.LinuxConstants.SOCK_RAW;
+
+import java.lang.foreign.MemorySegment;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.ObjectTable;
+import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.kinds.socket.InternetName;
+import org.udckpt.process.kinds.socket.MulticastGroups;
+import org.udckpt.process.kinds.socket.SocketCapture;
+import org.udckpt.process.kinds.socket.SocketOptions;
+import org.udckpt.process.kinds.socket.SocketType;
+import org.udckpt.process.model.PacketOptions;
+import org.udckpt.process.model.PacketSocket.RawSocket;
+
+/** Raw sockets and those for pings. Packets that were not read are lost, as any may be, which is said at the restart. */
+final class RawCapture implements SocketCapture {
+    static final int IPPROTO_ICMP = 1, IPPROTO_ICMPV6 = 58;
+
+    private final ObjectTable table;
+
+    RawCapture(CaptureScope scope) {
+        this.table = scope.table();
+    }
+
+    @Override
+    public boolean takes(SocketType type) {
+        return type.internet(SOCK_RAW) || type.internet(SOCK_DGRAM, IPPROTO_ICMP)
+                || type.internet(SOCK_DGRAM, IPPROTO_ICMPV6);
+    }
+
+    @Override
+    public long read(OpenDescriptor open, int socket, SocketType type) {
+        long id = table.newId();
+        table.add(read(open, socket, type, id));
+        return id;
+    }
+
+    /** @param socket a duplicate of {@code open} */
+    private static RawSocket read(OpenDescriptor open, int socket, SocketType type, long id) {
+        int events = events(socket);
+        if ((events & (POLLRDHUP | POLLHUP)) != 0) {
+            throw open.refuse(type + " that was shut (shutdown(2)) cannot be checkpointed; close it first");
+        }
+        MulticastGroups.refuseMember(open, socket, type.toString());
+        try (SocketOptions options = new SocketOptions(type.type(), type.protocol(), PacketOptions.RAW)) {
+            return new RawSocket(id, open.openFlags(), type.domain(), type.type(), type.protocol(),
+                    InternetName.of(Syscall.GETSOCKNAME, socket), InternetName.of(Syscall.GETPEERNAME, socket),
+                    SocketOptions.withLinger(options.changed(type.domain(), socket), socket),
+                    SocketOptions.receiveTimeoutUs(socket), SocketOptions.sendTimeoutUs(socket),
+                    SocketOptions.chosenSendBuffer(socket), SocketOptions.chosenReceiveBuffer(socket),
+                    SocketOptions.device(socket), (events & POLLIN) != 0);
+        } catch (LinuxError e) {
+            if (e.errno() == LinuxError.EPERM || e.errno() == LinuxError.EACCES) {
+                throw open.refuse(type + " can be checkpointed and restarted only by a user who may make one; close it "
+                        + "first");
+            }
+            throw e;
+        }
+    }
+
+    private static int events(int socket) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, 0, socket);
+        data.set(JAVA_INT, 4, POLLIN | POLLRDHUP);
+        LinuxError.check(Syscall.call(Syscall.POLL, data.address(), 1, 0), "poll of a socket");
+        return data.get(JAVA_INT, 4) >>> 16;
+    }
+}

@@ -1,0 +1,62 @@
+package org.udckpt.process.kinds.raw;
+
+import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
+import static org.udckpt.linux.LinuxConstants.SOCK_RAW;
+
+import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.CheckedImage;
+import org.udckpt.process.kinds.base.DescriptorKind;
+import org.udckpt.process.kinds.base.KindCapture;
+import org.udckpt.process.kinds.base.KindRestore;
+import org.udckpt.process.kinds.base.MadeHere;
+import org.udckpt.process.kinds.base.ObjectOwners;
+import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.model.BrokenTable;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.PacketSocket.RawSocket;
+import org.udckpt.process.model.RowCheck;
+
+/** Raw sockets (raw(7)), and those that send pings (icmp(7)). */
+public final class RawSocketKind implements DescriptorKind<RawSocket> {
+    private static final int MOST_PROTOCOL = 255;
+
+    @Override
+    public Class<RawSocket> record() {
+        return RawSocket.class;
+    }
+
+    @Override
+    public String shown(RawSocket socket) {
+        return RawRestore.name(socket);
+    }
+
+    @Override
+    public void check(RawSocket socket, RowCheck row, CheckedImage image) throws BrokenTable {
+        row.options(socket.options());
+        row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
+        row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());
+        row.between(SOCK_DGRAM, SOCK_RAW, "type", socket.type());
+        row.between(1, MOST_PROTOCOL, "protocol", socket.protocol());
+        row.address("local", socket.local(), socket.domain());
+        row.notNull("remote", socket.remote());
+        if (socket.remote().length > 0) {
+            row.address("remote", socket.remote(), socket.domain());
+        }
+        row.text("device", socket.device());
+    }
+
+    @Override
+    public KindCapture capture(CaptureScope scope) {
+        return new RawCapture(scope);
+    }
+
+    @Override
+    public KindRestore<RawSocket> restore(RestoreScope scope) {
+        return KindRestore.none();
+    }
+
+    @Override
+    public MadeHere madeHere(JobImage image, ObjectOwners owners) {
+        return new RawRestore(image, owners);
+    }
+}
