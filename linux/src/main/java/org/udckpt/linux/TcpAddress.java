@@ -50,6 +50,23 @@ public record TcpAddress(String address, int port, int scope) {
         return name[0] & 0xff | (name[1] & 0xff) << 8;
     }
 
+    /** struct sockaddr_in or sockaddr_in6 for a socket of {@code domain}. */
+    public byte[] name(int domain) {
+        byte[] name = new byte[domain == IPV4 ? IPV4_BYTES : IPV6_BYTES];
+        byte[] bytes = HEX.parseHex(address);
+        name[0] = (byte) domain;
+        name[2] = (byte) (port >> 8);
+        name[3] = (byte) port;
+        if (domain == IPV6 && bytes.length == 4) {
+            name[18] = name[19] = -1;
+        }
+        System.arraycopy(bytes, 0, name, domain == IPV4 ? 4 : 24 - bytes.length, bytes.length);
+        for (int i = 0; domain == IPV6 && i < 4; i++) {
+            name[24 + i] = (byte) (scope >>> 8 * i);
+        }
+        return name;
+    }
+
     TcpAddress unscoped() {
         return scope == 0 ? this : new TcpAddress(address, port, 0);
     }

@@ -3,6 +3,7 @@ package org.udckpt.linux;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The TCP sockets of a network namespace, as /proc/net/tcp and tcp6 list them
@@ -27,12 +28,7 @@ public final class TcpTable {
     /** The table of the network namespace of {@code process}: a pid, or "self". */
     public static TcpTable of(String process) {
         TcpTable table = new TcpTable();
-        for (String file : List.of("tcp", "tcp6")) {
-            String path = "/proc/" + process + "/net/" + file;
-            if (java.nio.file.Files.exists(java.nio.file.Path.of(path))) {
-                Proc.text(path).lines().skip(1).forEach(line -> table.entries.add(entry(line.strip().split("\\s+"))));
-            }
-        }
+        table.entries.addAll(entries(process, "tcp"));
         return table;
     }
 
@@ -42,16 +38,34 @@ public final class TcpTable {
      * @param protocol "tcp" or "udp", whose tables have the same columns
      */
     public static List<Long> inodes(String protocol, int port) {
-        List<Long> inodes = new ArrayList<>();
+        return entries("self", protocol).stream()
+                .filter(entry -> entry.local.port() == port && entry.inode != 0)
+                .map(Entry::inode)
+                .toList();
+    }
+
+    /**
+     * To whom a socket is connected whose other end has no port, of which getpeername(2) says that it is not connected;
+     * empty: to nobody.
+     *
+     * @param protocol "raw" or "icmp", whose tables have the same columns
+     */
+    public static Optional<TcpAddress> remote(String process, String protocol, long inode) {
+        return entries(process, protocol).stream()
+                .filter(entry -> entry.inode == inode && !entry.remote.any())
+                .map(Entry::remote)
+                .findFirst();
+    }
+
+    private static List<Entry> entries(String process, String protocol) {
+        List<Entry> all = new ArrayList<>();
         for (String file : List.of(protocol, protocol + "6")) {
-            String path = "/proc/self/net/" + file;
+            String path = "/proc/" + process + "/net/" + file;
             if (java.nio.file.Files.exists(java.nio.file.Path.of(path))) {
-                Proc.text(path).lines().skip(1).map(line -> entry(line.strip().split("\\s+")))
-                        .filter(entry -> entry.local.port() == port && entry.inode != 0)
-                        .forEach(entry -> inodes.add(entry.inode));
+                Proc.text(path).lines().skip(1).forEach(line -> all.add(entry(line.strip().split("\\s+"))));
             }
         }
-        return inodes;
+        return all;
     }
 
     /** Words: number, local, remote, state, queues, timer, retransmissions, uid, timeout, inode. */

@@ -8,7 +8,7 @@ public final class PacketOptions {
     public static final int SOL_UDP = 17, SOL_UDPLITE = 136, SOL_RAW = 255, SOL_NETLINK = 270, UDP_CORK = 1, UDP_ENCAP = 100;
 
     /** udp(7), ip(7), ipv6(7), socket(7). All are set before the socket is bound. */
-    public static final int[][] UDP = IpLevel.with(new int[][]{
+    public static final int[][] UDP = IpLevel.ofDatagrams(new int[][]{
             {TcpOptions.SOL_IPV6, TcpOptions.IPV6_V6ONLY},
             {TcpOptions.SOL_IP, 1 /* IP_TOS, which sets SO_PRIORITY, too */},
             {TcpOptions.SOL_SOCKET, TcpOptions.SO_REUSEADDR}, {TcpOptions.SOL_SOCKET, TcpOptions.SO_REUSEPORT},
@@ -26,7 +26,7 @@ public final class PacketOptions {
     });
 
     /** raw(7), icmp(7): as {@link #UDP}. */
-    public static final int[][] RAW = IpLevel.with(new int[][]{
+    public static final int[][] RAW = IpLevel.ofDatagrams(new int[][]{
             {TcpOptions.SOL_IP, 1 /* IP_TOS */}, {TcpOptions.SOL_IP, 3 /* IP_HDRINCL */},
             {TcpOptions.SOL_IP, 5 /* IP_ROUTER_ALERT */}, {TcpOptions.SOL_IP, 22 /* IP_NODEFRAG */},
             {SOL_RAW, 1 /* ICMP_FILTER */}, {SOL_RAW, 7 /* IPV6_CHECKSUM */},

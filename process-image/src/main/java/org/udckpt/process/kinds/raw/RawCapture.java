@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.TcpTable;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
@@ -54,7 +55,7 @@ final class RawCapture implements SocketCapture {
         MulticastGroups.refuseMember(open, socket, type.toString());
         try (SocketOptions options = new SocketOptions(type.type(), type.protocol(), PacketOptions.RAW)) {
             return new RawSocket(id, open.openFlags(), type.domain(), type.type(), type.protocol(),
-                    InternetName.of(Syscall.GETSOCKNAME, socket), InternetName.of(Syscall.GETPEERNAME, socket),
+                    InternetName.of(Syscall.GETSOCKNAME, socket), remote(open, socket, type),
                     SocketOptions.withLinger(options.changed(type.domain(), socket), socket),
                     SocketOptions.receiveTimeoutUs(socket), SocketOptions.sendTimeoutUs(socket),
                     SocketOptions.chosenSendBuffer(socket), SocketOptions.chosenReceiveBuffer(socket),
@@ -66,6 +67,17 @@ final class RawCapture implements SocketCapture {
             }
             throw e;
         }
+    }
+
+    /** A raw socket's other end has no port, and getpeername(2) then tells of none. */
+    private static byte[] remote(OpenDescriptor open, int socket, SocketType type) {
+        byte[] told = InternetName.of(Syscall.GETPEERNAME, socket);
+        String table = type.type() == SOCK_RAW ? "raw" : "icmp";
+        return told.length > 0
+                ? told
+                : TcpTable.remote(Integer.toString(open.process().pid()), table, open.stat().inode())
+                        .map(address -> address.name(type.domain()))
+                        .orElse(told);
     }
 
     private static int events(int socket) {
