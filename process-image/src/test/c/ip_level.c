@@ -33,7 +33,8 @@ static bool left_alone(int level, int option) {
 static bool skipped(const char *what, int level, int option) {
   bool cast = levels[level] == IPPROTO_IP ? option == IP_MULTICAST_IF || option == IP_MULTICAST_TTL
                                           : option == IPV6_MULTICAST_IF || option == IPV6_MULTICAST_HOPS;
-  return moment(levels[level], option) || (strstr(what, "TCP") && (levels[level] == IPPROTO_IP || levels[level] == IPPROTO_IPV6) && cast);
+  return moment(levels[level], option) ||
+         (strstr(what, "TCP") && (levels[level] == IPPROTO_IP || levels[level] == IPPROTO_IPV6) && cast);
 }
 
 struct value {

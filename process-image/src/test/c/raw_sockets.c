@@ -9,11 +9,14 @@
 #include <sys/socket.h>
 
 #define PROTOCOL 253 /* for experiments (RFC 3692) */
-#define HOST(n) {htonl(INADDR_LOOPBACK + (n))}
+#define HOST(n) \
+  { htonl(INADDR_LOOPBACK + (n)) }
 
 static const unsigned char record_route[] = {7, 7, 4, 0, 0, 0, 0, 1};
 
-static struct sockaddr_in address(int n) { return (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = HOST(n)}; }
+static struct sockaddr_in address(int n) {
+  return (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = HOST(n)};
+}
 
 /* A packet of our protocol with this word, heard by the one that is bound there alone. */
 static void check_heard(int from, int to, int there, uint64_t word) {

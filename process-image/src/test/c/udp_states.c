@@ -50,7 +50,8 @@ static void check_shut(int i) {
   int how = i % 3, sees = POLLIN | (how == SHUT_WR ? 0 : POLLRDHUP) | (how == SHUT_RDWR ? POLLHUP : 0);
   CHECK(events(shut[i]) == sees, "socket %d: poll says 0x%x, not 0x%x", i, events(shut[i]), sees);
   struct sockaddr_in to = name_of(senders[i]);
-  ssize_t sent = sendto(shut[i], "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT, i < 3 ? NULL : (void *)&to, i < 3 ? 0 : sizeof to);
+  struct sockaddr *name = i < 3 ? NULL : (void *)&to;
+  ssize_t sent = sendto(shut[i], "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT, name, name ? sizeof to : 0);
   char got;
   if (how == SHUT_RD) {
     CHECK(sent == 1 && recv(senders[i], &got, 1, 0) == 1 && got == 'x', "socket %d does not send", i);

@@ -12,7 +12,8 @@ import java.util.List;
 final class IpLevel {
     private static final int[] IPV6 = {
             2 /* IPV6_2292PKTINFO */, 3 /* IPV6_2292HOPOPTS */, 4 /* IPV6_2292DSTOPTS */, 5 /* IPV6_2292RTHDR */,
-            8 /* IPV6_2292HOPLIMIT */, 11 /* IPV6_FLOWINFO */, 16 /* IPV6_UNICAST_HOPS */, 19 /* IPV6_MULTICAST_LOOP */, 23 /* IPV6_MTU_DISCOVER */,
+            8 /* IPV6_2292HOPLIMIT */, 11 /* IPV6_FLOWINFO */, 16 /* IPV6_UNICAST_HOPS */, 19 /* IPV6_MULTICAST_LOOP */,
+            23 /* IPV6_MTU_DISCOVER */,
             25 /* IPV6_RECVERR */, 29 /* IPV6_MULTICAST_ALL */, 30 /* IPV6_ROUTER_ALERT_ISOLATE */,
             31 /* IPV6_RECVERR_RFC4884 */, 33 /* IPV6_FLOWINFO_SEND */, 49 /* IPV6_RECVPKTINFO */,
             51 /* IPV6_RECVHOPLIMIT */, 53 /* IPV6_RECVHOPOPTS */, 56 /* IPV6_RECVRTHDR */, 58 /* IPV6_RECVDSTOPTS */,

@@ -5,7 +5,8 @@ package org.udckpt.process.model;
  * which they are set.
  */
 public final class PacketOptions {
-    public static final int SOL_UDP = 17, SOL_UDPLITE = 136, SOL_RAW = 255, SOL_NETLINK = 270, UDP_CORK = 1, UDP_ENCAP = 100;
+    public static final int SOL_UDP = 17, SOL_UDPLITE = 136, SOL_RAW = 255, SOL_NETLINK = 270, UDP_CORK = 1,
+            UDP_ENCAP = 100;
 
     /** udp(7), ip(7), ipv6(7), socket(7). All are set before the socket is bound. */
     public static final int[][] UDP = IpLevel.ofDatagrams(new int[][]{

@@ -57,7 +57,8 @@ public sealed interface PacketSocket {
 
         /** Whether the two, or it is the same, are bound to one address with SO_REUSEPORT. */
         public boolean sharesPort(UdpSocket other) {
-            return protocol() == other.protocol() && domain == other.domain && Arrays.equals(local, other.local) && device.equals(other.device)
+            return protocol() == other.protocol() && domain == other.domain && Arrays.equals(local, other.local)
+                    && device.equals(other.device)
                     && reusesPort() && other.reusesPort();
         }
 

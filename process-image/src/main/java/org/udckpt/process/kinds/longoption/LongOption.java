@@ -11,7 +11,8 @@ import org.udckpt.process.model.KernelObject;
  * @param optionName its name there
  * @param optionValue its bytes
  */
-public record LongOption(long id, long object, int optionLevel, int optionName, byte[] optionValue) implements KernelObject {
+public record LongOption(long id, long object, int optionLevel, int optionName,
+        byte[] optionValue) implements KernelObject {
     /** Bytes of the longest: IPv6 extension headers count 8 bytes each in a byte. */
     static final int MOST = 2048;
 }

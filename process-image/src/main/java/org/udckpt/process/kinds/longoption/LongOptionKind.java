@@ -18,7 +18,8 @@ public final class LongOptionKind implements ObjectKind<LongOption> {
 
     @Override
     public String shown(LongOption option) {
-        return "option " + option.optionName() + " of level " + option.optionLevel() + ", " + option.optionValue().length + " bytes";
+        return "option " + option.optionName() + " of level " + option.optionLevel() + ", "
+                + option.optionValue().length + " bytes";
     }
 
     @Override

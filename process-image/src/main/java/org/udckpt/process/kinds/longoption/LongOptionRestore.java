@@ -22,8 +22,11 @@ final class LongOptionRestore implements KindRestore<LongOption> {
     private void set(LongOption option) {
         Descriptor any = scope.descriptor(option.object());
         Maker maker = scope.process(any.pid());
-        maker.call("set option " + option.optionName() + " of level " + option.optionLevel() + " of descriptor " + any.fd(),
-                Syscall.SETSOCKOPT, any.fd(), option.optionLevel(), option.optionName(), maker.bytes(option.optionValue()),
+        maker.call(
+                "set option " + option.optionName() + " of level " + option.optionLevel() + " of descriptor "
+                        + any.fd(),
+                Syscall.SETSOCKOPT, any.fd(), option.optionLevel(), option.optionName(),
+                maker.bytes(option.optionValue()),
                 option.optionValue().length);
     }
 }

@@ -23,7 +23,7 @@ import org.udckpt.process.kinds.socket.SocketType;
 import org.udckpt.process.model.PacketOptions;
 import org.udckpt.process.model.PacketSocket.RawSocket;
 
-/** Raw sockets and those for pings. Packets that were not read are lost, as any may be, which is said at the restart. */
+/** Raw sockets and those for pings. Packets that were not read are lost, as any may be: the restart says so. */
 final class RawCapture implements SocketCapture {
     static final int IPPROTO_ICMP = 1, IPPROTO_ICMPV6 = 58;
 

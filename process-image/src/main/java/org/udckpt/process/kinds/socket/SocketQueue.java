@@ -26,7 +26,8 @@ public record SocketQueue(byte[] bytes, int[] lengths, List<SentAlong> along, in
         long receiveTimeoutUs,
         long sendTimeoutUs, boolean passCredentials) {
     /** SOL_SOCKET options (socket(7)); {@link #NO_OFFSET}: looks begin at the start. */
-    public static final int NO_OFFSET = -1, SO_TYPE = 3, SO_PROTOCOL = SocketLevel.SO_PROTOCOL, SO_DOMAIN = 39, SO_PEEK_OFF = 42;
+    public static final int NO_OFFSET = -1, SO_TYPE = 3, SO_PROTOCOL = SocketLevel.SO_PROTOCOL, SO_DOMAIN = 39,
+            SO_PEEK_OFF = 42;
     private static final int SO_ACCEPTCONN = 30;
     /** Bytes of a struct sockaddr_storage. */
     public static final int NAME = 128;

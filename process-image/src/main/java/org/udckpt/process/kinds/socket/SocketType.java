@@ -46,8 +46,8 @@ public record SocketType(int domain, int type, int protocol) {
     /** The refusal of a socket that no kind takes. */
     public RuntimeException refusal(OpenDescriptor open) {
         return open.refuse(this
-                + " cannot be checkpointed; only verbs, unix sockets, TCP and UDP can: turn this "
-                + "connection off");
+                + " cannot be checkpointed; only verbs, unix sockets, TCP, UDP and raw sockets of IP can: turn "
+                + "this connection off");
     }
 
     /** For messages. */

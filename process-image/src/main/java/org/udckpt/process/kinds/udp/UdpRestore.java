@@ -91,7 +91,8 @@ final class UdpRestore implements MadeHere {
 
     private void bind(UdpSocket socket, int fd, byte[] address) {
         PacketSetup.bind(fd, address, owner(socket), name(socket),
-                () -> TakenPorts.holder(socket.protocol() == PacketOptions.SOL_UDP ? "udp" : "udplite", TcpAddress.of(socket.local()).port()));
+                () -> TakenPorts.holder(socket.protocol() == PacketOptions.SOL_UDP ? "udp" : "udplite",
+                        TcpAddress.of(socket.local()).port()));
     }
 
     private void bound(UdpSocket socket) {
