@@ -1,17 +1,18 @@
 # `./udckpt test fresh`: udckpt on a machine that has nothing yet. A minimal Debian root in a directory, entered in
 # namespaces of its own, gets MPICH by apt and udckpt by its package, and no JDK, Maven or compiler.
 
-# test_fresh [--suite bullseye|bookworm|trixie] [--clone yes] [--packages DIR]: --clone runs the README's first command
-# in a clone as well; --packages takes the packages in DIR instead of building them
+# test_fresh [--suite bullseye|bookworm|trixie] [--clone yes|tests] [--packages DIR]: --clone runs the README's first
+# command in a clone as well, and with `tests` the tests of that system's MPIs and verbs clients; --packages takes the
+# packages in DIR instead of building them
 test_fresh() {
     local suite=trixie clone="" packages="" place code=0
     while [ $# -gt 0 ]; do
         case ${1-},${2-} in
             --suite,bullseye | --suite,bookworm | --suite,trixie) suite=$2 ;;
-            --clone,yes) clone=yes ;;
+            --clone,yes | --clone,tests) clone=$2 ;;
             --packages,?*) packages=$(readlink -f "$2") || die 64 "no such directory: $2" ;;
-            *) die 64 "usage: ./udckpt test fresh [--suite bullseye|bookworm|trixie] [--clone yes]" \
-                "[--packages DIR]" ;;
+            *) die 64 "usage: ./udckpt test fresh [--suite bullseye|bookworm|trixie]" \
+                "[--clone yes|tests] [--packages DIR]" ;;
         esac
         shift 2
     done
@@ -25,7 +26,7 @@ test_fresh() {
     trap "rm -rf --one-file-system '$place'" EXIT
     fresh_root "$suite" "$place/root"
     fresh_package "$place/root" "$packages" || code=$?
-    if [ "$code" = 0 ] && [ -n "$clone" ]; then fresh_clone "$suite" "$place/root" || code=$?; fi
+    if [ "$code" = 0 ] && [ -n "$clone" ]; then fresh_clone "$suite" "$place/root" "$clone" || code=$?; fi
     [ "$code" = 0 ] || die 1 "on a fresh $suite: see above"
     say "fresh $suite: all is well"
 }
@@ -113,14 +114,22 @@ fresh_package() {
             sh /home/somebody/job.sh /home/somebody/udckpt-*/bin/udckpt /tmp/tarball /usr/local/bin/stencil_cg'
 }
 
-# fresh_clone SUITE ROOT: on Debian 12 with the JDK of the package
+# What of a system differs from Debian 12's and reaches into a job: its MPIs, PMIx, UCX, and clients of verbs.
+stack_tests="OpenMpiHostsTest SeveralHostsRestartTest EndingsTest ProcessTreesTest ForeignClientsTest"
+
+# fresh_clone SUITE ROOT yes|tests: on Debian 12 with the JDK of the package
 fresh_clone() {
     git clone -q "$root" "$2/root/clone"
     # What this machine trusts, as its proxy.
     mkdir -p "$2/usr/local/share/ca-certificates"
     cp -r /usr/local/share/ca-certificates/. "$2/usr/local/share/ca-certificates"
+    [ "$3" = tests ] || stack_tests=
+    # shellcheck disable=SC2016 # for that shell
     fresh_enter "$2" sh -euc 'cd /root/clone
         apt-get install -qq --no-install-recommends ca-certificates >/dev/null
         [ "$1" = bookworm ] || apt-get purge -qq udckpt >/dev/null
-        ./udckpt demo' sh "$1"
+        ./udckpt demo
+        failed=
+        for test in $2; do ./udckpt test "$test" || failed="$failed $test"; done
+        [ -z "$failed" ] || { echo "failed:$failed" >&2 && exit 1; }' sh "$1" "$stack_tests"
 }

@@ -41,7 +41,7 @@ final class NodesOptions {
     private String leadAddress;
 
     @picocli.CommandLine.Option(names = "--heartbeat-timeout", paramLabel = "DURATION", description = "a host is "
-            + "lost when its agent is silent for this time, at least 1s; default: 10s")
+            + "lost when its agent is silent for this time, 1s to 1d; default: 10s")
     private String heartbeatTimeout;
 
     @picocli.CommandLine.Option(names = "--spares", paramLabel = "a,b|N", description = "hosts that replace lost "

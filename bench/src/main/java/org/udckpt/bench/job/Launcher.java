@@ -87,7 +87,7 @@ public enum Launcher {
             case RUN, MPIEXEC -> words.addAll(List.of(MPIEXEC.program, "-n", Integer.toString(ranks)));
             case MPIRUN -> {
                 words.addAll(List.of(program, "--oversubscribe", "-n", Integer.toString(ranks), "--mca", "pml", "ucx",
-                        "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any",
+                        "--mca", "osc", "sm,ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any",
                         "--mca", "btl", "^tcp")); // its listener has a port that another job may have at the restart
                 if (System.getProperty("user.name").equals("root")) {
                     words.add("--allow-run-as-root");

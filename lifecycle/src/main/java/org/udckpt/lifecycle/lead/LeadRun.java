@@ -91,13 +91,12 @@ public final class LeadRun implements LeadListener, ControlChannel.Reader, Coord
         this.end = new LeadEnd(job, coordinated, this::coordinator, this::sayBegun);
     }
 
-    /** With a heartbeat for each tenth of a lease. */
     private static Timing timing(Settings settings) {
         Duration lease = settings.duration(Option.HEARTBEAT_TIMEOUT);
-        if (lease.compareTo(Duration.ofSeconds(1)) < 0) {
-            throw settings.bad(Option.HEARTBEAT_TIMEOUT, "at least 1s");
+        if (lease.compareTo(Duration.ofSeconds(1)) < 0 || lease.compareTo(Timing.LONGEST_LEASE) > 0) {
+            throw settings.bad(Option.HEARTBEAT_TIMEOUT, "1s to " + Timing.LONGEST_LEASE.toDays() + "d");
         }
-        return new Timing(lease.toNanos() / 10, lease.toNanos(), Timing.USUAL.start());
+        return Timing.ofLease(lease);
     }
 
     /**

@@ -62,7 +62,7 @@ public enum Option {
     LEAD_ADDRESS("lead-address", "", "address of this host that agents on other hosts connect to; empty: the address "
             + "from which this host reaches them"),
     HEARTBEAT_TIMEOUT("heartbeat-timeout", "lease", "10s", "a host of a job on several hosts is lost when its agent "
-            + "is silent for this time, at least 1s"),
+            + "is silent for this time, 1s to 1d"),
     SPARES("spares", "", "hosts (a,b) that replace lost ones when a job on several hosts is restarted on failure; N: "
             + "the last N of --hosts or of the Slurm allocation"),
     REMOTE("remote", "", "the udckpt command on the job's hosts; empty: the same path as here"),
