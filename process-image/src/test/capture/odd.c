@@ -64,6 +64,19 @@ static void start(void *(*body)(void *)) {
     while (!ready) usleep(1000);
 }
 
+/* Waits until a process's main thread has ended, whatever others it has. */
+static void await_main_end(pid_t pid) {
+    char path[64], text[256] = {0};
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    do {
+        usleep(1000);
+        int fd;
+        MUST(fd = open(path, O_RDONLY | O_CLOEXEC));
+        MUST(read(fd, text, sizeof text - 1));
+        close(fd);
+    } while (strrchr(text, ')')[2] != 'Z');
+}
+
 /* A child as clone(2) makes it with FLAGS; it ends when the file `finish` is there. */
 static void child(unsigned long flags) {
     pid_t pid;
@@ -94,13 +107,19 @@ static void swapped_groups(void) {
 /* Two children of which one has made the other: they share their descriptors, and not with their parent. */
 static void sharing_siblings(void) {
     pid_t pid;
+    int made[2];
+    char any;
+    MUST(pipe(made));
     MUST(pid = fork());
     if (!pid) {
         child(CLONE_FILES | CLONE_PARENT | SIGCHLD);
+        MUST(write(made[1], "x", 1));
+        close(made[0]), close(made[1]); /* of both */
         wait_for_end();
         _exit(0);
     }
-    usleep(100000);
+    MUST(read(made[0], &any, 1));
+    close(made[0]), close(made[1]);
 }
 
 /* A child that has ended, and told so by no signal. */
@@ -126,7 +145,7 @@ static void main_ended_child(void) {
         MUST(-pthread_create(&thread, NULL, last, NULL));
         syscall(SYS_exit, 0);
     }
-    usleep(100000);
+    await_main_end(pid);
 }
 
 static void *shared_stack(void) {
@@ -318,6 +337,8 @@ static void *churn(void *unused) {
 static void *outlive(void *unused) {
     (void)unused;
     ready = 1;
+    await_main_end(getpid());
+    MUST(open("ready", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
     wait_for_end();
     FILE *result = fopen("result.new", "w");
     fputs("PASS\n", result);
@@ -382,7 +403,6 @@ static void make(const char *kind) {
         for (int i = 0; i < 4; i++) MUST(-pthread_create(&threads[i], NULL, churn, NULL));
     } else if (!strcmp(kind, "main-ended")) {
         start(outlive);
-        MUST(open("ready", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
         pthread_exit(NULL);
     } else if (!strcmp(kind, "host-name")) MUST(unshare(CLONE_NEWUTS));
     else {

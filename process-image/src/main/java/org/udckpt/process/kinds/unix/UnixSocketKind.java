@@ -92,6 +92,11 @@ public final class UnixSocketKind implements DescriptorKind<UnixSocket> {
         if (socket.type() != SOCK_STREAM || socket.messageLengths().length > 0) {
             row.messages("messageLengths", socket.messageLengths(), socket.queued().length);
         }
+        if (socket.type() == SOCK_STREAM) { // where there is no empty piece, with or without descriptors
+            for (int length : socket.messageLengths()) {
+                row.between(1, Integer.MAX_VALUE, "messageLengths", length);
+            }
+        }
         row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
         row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());
     }
