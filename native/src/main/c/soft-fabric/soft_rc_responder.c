@@ -302,9 +302,8 @@ void soft_rc_requested_of_nobody(struct soft_rc *rc, const struct soft_rc_wire *
 void soft_rc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, const char *payload, uint32_t length)
 {
     uint64_t psn = soft_rc_psn(rc->expected, ntohl(header->psn));
-    if (unlikely(rc->has_refused)) {
-        if (psn >= rc->expected)
-            answer(rc, SOFT_RC_NAK, rc->expected, rc->refusal);
+    if (unlikely(rc->has_refused)) { /* the refusal was lost, and what was taken before it may be sent again first */
+        answer(rc, SOFT_RC_NAK, rc->expected, rc->refusal);
         return;
     }
     if (psn != rc->expected) {

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicContainer;
 import org.junit.jupiter.api.DynamicTest;
@@ -56,6 +57,16 @@ class SoftFabricTest {
         return CONNECTIONS.stream()
                 .map(name -> dynamicContainer(name + ", seed " + seed, cases("fabric_" + name, faults)
                         .filter(test -> !NEED_ALL.getOrDefault(name, Set.of()).contains(test.getDisplayName()))));
+    }
+
+    /** Who is refused amid a long message learns why, whichever packets and answers before that were lost. */
+    @TestFactory
+    Stream<DynamicTest> refusalsThatAreLost() {
+        return IntStream.rangeClosed(1, 25).mapToObj(seed -> dynamicTest("seed " + seed, () -> {
+            Map<String, String> faults = Map.of("UDCKPT_SOFT_LOSS", "30", "UDCKPT_SOFT_SEED", Integer.toString(seed));
+            Native.Result result = Native.run(faults, Native.program("fabric_xrc").toString(), "too-long");
+            assertEquals(0, result.exit(), result::toString);
+        }));
     }
 
     /** The same rules hold with the virtual layer in between. */
