@@ -113,7 +113,7 @@ static void connection(bool changed) {
   close(server);
 }
 
-/* Loose source routing by itself, as a router would be asked: one of the options that anybody may set. */
+/* Record route: one of the options that anybody may set. */
 static int with_header_options(void) {
   static const unsigned char record_route[] = {7, 7, 4, 0, 0, 0, 0, 1};
   int fd = socket(AF_INET, SOCK_DGRAM, 0);

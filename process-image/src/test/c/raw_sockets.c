@@ -1,5 +1,5 @@
 /* Raw sockets of both families, bound and connected, with their options, filters of types and header options, and
- * sockets for pings, where this user may make them: each sends and hears what it did. */
+ * ping sockets, where this user may make them: each sends and hears what it did. */
 #include "feature.h"
 #include <arpa/inet.h>
 #include <linux/icmp.h>

@@ -64,7 +64,7 @@ static void check_unread(int i) {
         i);
 }
 
-/* A new thread of its own never waits in a socket that was shut for receiving: it is told the end. */
+/* Who reads from a socket that was shut for receiving does not wait, and is told the end. */
 static void check_end(int i) {
   char got;
   CHECK(i % 3 == SHUT_WR || recv(shut[i], &got, 1, 0) == 0, "socket %d: no end", i);

@@ -13,6 +13,7 @@ import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.kinds.base.ObjectKind;
 import org.udckpt.process.kinds.base.ObjectOwners;
+import org.udckpt.process.kinds.binaryoption.BinaryOptionKind;
 import org.udckpt.process.kinds.deleted.DeletedDirectoryKind;
 import org.udckpt.process.kinds.deleted.DeletedWorkingDirectoryKind;
 import org.udckpt.process.kinds.deleted.OpenDeletedDirectoryKind;
@@ -27,7 +28,6 @@ import org.udckpt.process.kinds.ipc.MessageQueueKind;
 import org.udckpt.process.kinds.ipc.SemaphoreSetKind;
 import org.udckpt.process.kinds.ipc.SemaphoreUndoKind;
 import org.udckpt.process.kinds.lock.FileLockKind;
-import org.udckpt.process.kinds.longoption.LongOptionKind;
 import org.udckpt.process.kinds.memory.MappedFileKind;
 import org.udckpt.process.kinds.memory.SharedMemoryKind;
 import org.udckpt.process.kinds.named.DirectoryOrDeviceKind;
@@ -148,7 +148,7 @@ public enum ObjectKinds {
     /** shutdown(2) of udp(7). */
     UDP_SHUTDOWN(new UdpShutdownKind()),
     /** IP_OPTIONS, IPV6_HOPOPTS. */
-    LONG_OPTION(new LongOptionKind()),
+    BINARY_OPTION(new BinaryOptionKind()),
     /** raw(7), icmp(7). */
     RAW_SOCKET(new RawSocketKind());
 

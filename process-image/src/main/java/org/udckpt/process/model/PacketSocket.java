@@ -80,11 +80,11 @@ public sealed interface PacketSocket {
             int sendBuffer, int receiveBuffer) implements PacketSocket {}
 
     /**
-     * raw(7), and those that send pings (icmp(7)).
+     * raw(7), and ping sockets (icmp(7)).
      *
-     * @param type SOCK_RAW 3, SOCK_DGRAM 2 for pings
+     * @param type SOCK_RAW 3, SOCK_DGRAM 2 of a ping socket
      * @param domain as of a {@link UdpSocket}, which {@code local} and {@code remote} are as well; the port of a
-     *        socket for pings is their identifier
+     *        ping socket is the identifier of its pings
      * @param unread whether there were packets that it had not read, which come from the network alone
      */
     record RawSocket(long id, int flags, int domain, int type, int protocol, byte[] local, byte[] remote, int[] options,

@@ -118,6 +118,23 @@ public final class RowCheck {
         length("options", options.length, 0, Integer.MAX_VALUE, 3);
     }
 
+    /** What all sockets without connections have. */
+    public void socket(PacketSocket socket) throws BrokenTable {
+        options(socket.options());
+        notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
+        notNegative("sendTimeoutUs", socket.sendTimeoutUs());
+    }
+
+    /** The names of a socket of the internet, of which {@code remote} may be empty, and its device. */
+    public void names(byte[] local, byte[] remote, int domain, String device) throws BrokenTable {
+        address("local", local, domain);
+        notNull("remote", remote);
+        if (remote.length > 0) {
+            address("remote", remote, domain);
+        }
+        text("device", device);
+    }
+
     /** Lengths of messages that are {@code bytes} together. */
     public void messages(String column, int[] lengths, int bytes) throws BrokenTable {
         notNull(column, lengths);

@@ -27,7 +27,7 @@ class KindOrderTest {
     /** What a kind may know of others. */
     private static final Map<String, Set<String>> KNOWS = Map.of("tcp", Set.of("socket"), "udp", Set.of("socket"),
             "netlink", Set.of("socket"), "unix", Set.of("socket", "named"), "replaced", Set.of("socket"), "signal",
-            Set.of("lock"), "filter", Set.of("socket"), "longoption", Set.of("socket"),
+            Set.of("lock"), "filter", Set.of("socket"), "binaryoption", Set.of("socket"),
             "raw", Set.of("socket"));
     /** Folders of no kind. */
     private static final Set<String> SHARED = Set.of("base", "socket", "refused");

@@ -1,4 +1,4 @@
-package org.udckpt.process.kinds.longoption;
+package org.udckpt.process.kinds.binaryoption;
 
 import org.udckpt.process.model.KernelObject;
 
@@ -11,7 +11,7 @@ import org.udckpt.process.model.KernelObject;
  * @param optionName its name there
  * @param optionValue its bytes
  */
-public record LongOption(long id, long object, int optionLevel, int optionName,
+public record BinaryOption(long id, long object, int optionLevel, int optionName,
         byte[] optionValue) implements KernelObject {
     /** Bytes of the longest: IPv6 extension headers count 8 bytes each in a byte. */
     static final int MOST = 2048;

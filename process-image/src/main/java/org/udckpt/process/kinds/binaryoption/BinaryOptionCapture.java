@@ -1,4 +1,4 @@
-package org.udckpt.process.kinds.longoption;
+package org.udckpt.process.kinds.binaryoption;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -16,8 +16,8 @@ import org.udckpt.process.kinds.socket.SocketCapture;
 import org.udckpt.process.kinds.socket.SocketType;
 import org.udckpt.process.model.TcpOptions;
 
-/** Reads the long options of each socket of the internet, whatever kind took it. */
-final class LongOptionCapture implements SocketCapture {
+/** Reads the binary options of each socket of the internet, whatever kind took it. */
+final class BinaryOptionCapture implements SocketCapture {
     private static final int IPPROTO_ICMPV6 = 58;
     /** {level, name} (ip(7), RFC 3542). */
     private static final int[][] IP = {{TcpOptions.SOL_IP, 4 /* IP_OPTIONS */}};
@@ -31,18 +31,8 @@ final class LongOptionCapture implements SocketCapture {
 
     private final CaptureScope scope;
 
-    LongOptionCapture(CaptureScope scope) {
+    BinaryOptionCapture(CaptureScope scope) {
         this.scope = scope;
-    }
-
-    @Override
-    public boolean takes(SocketType type) {
-        return false;
-    }
-
-    @Override
-    public long read(OpenDescriptor open, int socket, SocketType type) {
-        throw new IllegalStateException("an option is no socket");
     }
 
     @Override
@@ -63,7 +53,7 @@ final class LongOptionCapture implements SocketCapture {
             byte[] value = value(socket, option[0], option[1]);
             if (value.length > 0) {
                 refuseInFlight(open);
-                scope.table().add(new LongOption(scope.table().newId(), object, option[0], option[1], value));
+                scope.table().add(new BinaryOption(scope.table().newId(), object, option[0], option[1], value));
             }
         }
     }
@@ -78,13 +68,13 @@ final class LongOptionCapture implements SocketCapture {
     /** Empty: it is not set, or this socket has no such option. */
     private static byte[] value(int socket, int level, int name) {
         MemorySegment data = Scratch.data();
-        data.set(JAVA_INT, LongOption.MOST, LongOption.MOST);
+        data.set(JAVA_INT, BinaryOption.MOST, BinaryOption.MOST);
         long result = Syscall.call(Syscall.GETSOCKOPT, socket, level, name, data.address(),
-                data.address() + LongOption.MOST);
+                data.address() + BinaryOption.MOST);
         if (result == -LinuxError.ENOPROTOOPT || result == -LinuxError.EOPNOTSUPP) {
             return new byte[0];
         }
         LinuxError.check(result, "socket option " + name + " of level " + level);
-        return data.asSlice(0, data.get(JAVA_INT, LongOption.MOST)).toArray(JAVA_BYTE);
+        return data.asSlice(0, data.get(JAVA_INT, BinaryOption.MOST)).toArray(JAVA_BYTE);
     }
 }

@@ -1,4 +1,4 @@
-package org.udckpt.process.kinds.longoption;
+package org.udckpt.process.kinds.binaryoption;
 
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.CheckedImage;
@@ -10,31 +10,31 @@ import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.RowCheck;
 
 /** Options of sockets of the internet whose values are more than a number. */
-public final class LongOptionKind implements ObjectKind<LongOption> {
+public final class BinaryOptionKind implements ObjectKind<BinaryOption> {
     @Override
-    public Class<LongOption> record() {
-        return LongOption.class;
+    public Class<BinaryOption> record() {
+        return BinaryOption.class;
     }
 
     @Override
-    public String shown(LongOption option) {
+    public String shown(BinaryOption option) {
         return "option " + option.optionName() + " of level " + option.optionLevel() + ", "
                 + option.optionValue().length + " bytes";
     }
 
     @Override
-    public void check(LongOption option, RowCheck row, CheckedImage image) throws BrokenTable {
+    public void check(BinaryOption option, RowCheck row, CheckedImage image) throws BrokenTable {
         row.require(image.isOpen(option.object()), "object %d has no descriptor", option.object());
-        row.bytes("optionValue", option.optionValue(), 1, LongOption.MOST, 1);
+        row.bytes("optionValue", option.optionValue(), 1, BinaryOption.MOST, 1);
     }
 
     @Override
     public KindCapture capture(CaptureScope scope) {
-        return new LongOptionCapture(scope);
+        return new BinaryOptionCapture(scope);
     }
 
     @Override
-    public KindRestore<LongOption> restore(RestoreScope scope) {
-        return new LongOptionRestore(scope);
+    public KindRestore<BinaryOption> restore(RestoreScope scope) {
+        return new BinaryOptionRestore(scope);
     }
 }

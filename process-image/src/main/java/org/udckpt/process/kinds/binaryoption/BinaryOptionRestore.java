@@ -1,4 +1,4 @@
-package org.udckpt.process.kinds.longoption;
+package org.udckpt.process.kinds.binaryoption;
 
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.KindRestore;
@@ -6,20 +6,20 @@ import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.model.Descriptor;
 
-/** Sets long options again, when sockets have sent each other what was in their queues. */
-final class LongOptionRestore implements KindRestore<LongOption> {
+/** Sets binary options again, when sockets have sent each other what was in their queues. */
+final class BinaryOptionRestore implements KindRestore<BinaryOption> {
     private final RestoreScope scope;
 
-    LongOptionRestore(RestoreScope scope) {
+    BinaryOptionRestore(RestoreScope scope) {
         this.scope = scope;
     }
 
     @Override
     public void placed() {
-        scope.objects(LongOption.class).forEach(this::set);
+        scope.objects(BinaryOption.class).forEach(this::set);
     }
 
-    private void set(LongOption option) {
+    private void set(BinaryOption option) {
         Descriptor any = scope.descriptor(option.object());
         Maker maker = scope.process(any.pid());
         maker.call(

@@ -1,2 +1,2 @@
 /** Options of sockets whose values are more than a number. */
-package org.udckpt.process.kinds.longoption;
+package org.udckpt.process.kinds.binaryoption;

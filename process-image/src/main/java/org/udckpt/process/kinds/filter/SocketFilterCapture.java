@@ -28,16 +28,6 @@ final class SocketFilterCapture implements SocketCapture {
     }
 
     @Override
-    public boolean takes(SocketType type) {
-        return false;
-    }
-
-    @Override
-    public long read(OpenDescriptor open, int socket, SocketType type) {
-        throw new IllegalStateException("a filter is no socket");
-    }
-
-    @Override
     public void beside(OpenDescriptor open, int socket, SocketType type, long object) {
         int count = get(open, socket, 0);
         if (count == 0) {

@@ -24,11 +24,7 @@ final class NetlinkRestore implements MadeHere {
     private final ObjectOwners owners;
 
     NetlinkRestore(JobImage image, ObjectOwners owners) {
-        this.sockets = image.packetSockets()
-                .stream()
-                .filter(NetlinkSocket.class::isInstance)
-                .map(NetlinkSocket.class::cast)
-                .toList();
+        this.sockets = PacketSetup.of(image, NetlinkSocket.class);
         this.owners = owners;
     }
 

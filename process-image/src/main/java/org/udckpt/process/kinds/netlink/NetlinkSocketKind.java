@@ -27,9 +27,7 @@ public final class NetlinkSocketKind implements DescriptorKind<NetlinkSocket> {
 
     @Override
     public void check(NetlinkSocket socket, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.options(socket.options());
-        row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
-        row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());
+        row.socket(socket);
         row.notNull("groups", socket.groups());
         for (int group : socket.groups()) {
             row.between(1, Integer.MAX_VALUE, "groups", group);

@@ -1,15 +1,12 @@
 package org.udckpt.process.kinds.raw;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.udckpt.linux.LinuxConstants.POLLHUP;
 import static org.udckpt.linux.LinuxConstants.POLLIN;
 import static org.udckpt.linux.LinuxConstants.POLLRDHUP;
 import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
 import static org.udckpt.linux.LinuxConstants.SOCK_RAW;
 
-import java.lang.foreign.MemorySegment;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.TcpTable;
 import org.udckpt.process.kinds.base.CaptureScope;
@@ -18,12 +15,13 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.socket.InternetName;
 import org.udckpt.process.kinds.socket.MulticastGroups;
 import org.udckpt.process.kinds.socket.SocketCapture;
+import org.udckpt.process.kinds.socket.SocketEvents;
 import org.udckpt.process.kinds.socket.SocketOptions;
 import org.udckpt.process.kinds.socket.SocketType;
 import org.udckpt.process.model.PacketOptions;
 import org.udckpt.process.model.PacketSocket.RawSocket;
 
-/** Raw sockets and those for pings. Packets that were not read are lost, as any may be: the restart says so. */
+/** Raw sockets and ping sockets. Packets that were not read are lost, as any may be: the restart says so. */
 final class RawCapture implements SocketCapture {
     static final int IPPROTO_ICMP = 1, IPPROTO_ICMPV6 = 58;
 
@@ -48,7 +46,7 @@ final class RawCapture implements SocketCapture {
 
     /** @param socket a duplicate of {@code open} */
     private static RawSocket read(OpenDescriptor open, int socket, SocketType type, long id) {
-        int events = events(socket);
+        int events = SocketEvents.of(socket);
         if ((events & (POLLRDHUP | POLLHUP)) != 0) {
             throw open.refuse(type + " that was shut (shutdown(2)) cannot be checkpointed; close it first");
         }
@@ -78,13 +76,5 @@ final class RawCapture implements SocketCapture {
                 : TcpTable.remote(Integer.toString(open.process().pid()), table, open.stat().inode())
                         .map(address -> address.name(type.domain()))
                         .orElse(told);
-    }
-
-    private static int events(int socket) {
-        MemorySegment data = Scratch.data();
-        data.set(JAVA_INT, 0, socket);
-        data.set(JAVA_INT, 4, POLLIN | POLLRDHUP);
-        LinuxError.check(Syscall.call(Syscall.POLL, data.address(), 1, 0), "poll of a socket");
-        return data.get(JAVA_INT, 4) >>> 16;
     }
 }

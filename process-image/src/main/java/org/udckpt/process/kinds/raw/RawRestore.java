@@ -1,9 +1,7 @@
 package org.udckpt.process.kinds.raw;
 
 import static org.udckpt.linux.LinuxConstants.SOCK_RAW;
-import static org.udckpt.linux.LinuxConstants.SO_BINDTODEVICE;
 
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -17,20 +15,15 @@ import org.udckpt.process.kinds.socket.MadeSockets;
 import org.udckpt.process.kinds.socket.PacketSetup;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.PacketSocket.RawSocket;
-import org.udckpt.process.model.TcpOptions;
 
-/** Makes raw sockets, and those for pings, in this process, which is in the same network namespace. */
+/** Makes raw sockets, and ping sockets, in this process, which is in the same network namespace. */
 final class RawRestore implements MadeHere {
     private final List<RawSocket> sockets;
     private final MadeSockets made = new MadeSockets();
     private final ObjectOwners owners;
 
     RawRestore(JobImage image, ObjectOwners owners) {
-        this.sockets = image.packetSockets()
-                .stream()
-                .filter(RawSocket.class::isInstance)
-                .map(RawSocket.class::cast)
-                .toList();
+        this.sockets = PacketSetup.of(image, RawSocket.class);
         this.owners = owners;
     }
 
@@ -52,10 +45,7 @@ final class RawRestore implements MadeHere {
 
     private void make(RawSocket socket, NamedProcess owner) {
         int fd = PacketSetup.open(socket, socket.domain(), socket.type(), socket.protocol(), made);
-        if (!socket.device().isEmpty()) {
-            TcpCalls.option(fd, TcpOptions.SOL_SOCKET, SO_BINDTODEVICE,
-                    socket.device().getBytes(StandardCharsets.UTF_8));
-        }
+        PacketSetup.device(fd, socket.device());
         TcpAddress local = TcpAddress.of(socket.local());
         // a raw socket has its protocol for a port
         boolean bound = !local.any() || socket.type() != SOCK_RAW && local.port() != 0;
@@ -81,7 +71,7 @@ final class RawRestore implements MadeHere {
 
     /** For messages. */
     static String name(RawSocket socket) {
-        return (socket.type() == SOCK_RAW ? "raw socket of protocol " + socket.protocol() : "socket for pings") + " at "
+        return (socket.type() == SOCK_RAW ? "raw socket of protocol " + socket.protocol() : "ping socket") + " at "
                 + TcpAddress.of(socket.local());
     }
 

@@ -16,7 +16,7 @@ import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.PacketSocket.RawSocket;
 import org.udckpt.process.model.RowCheck;
 
-/** Raw sockets (raw(7)), and those that send pings (icmp(7)). */
+/** Raw sockets (raw(7)), and ping sockets (icmp(7)). */
 public final class RawSocketKind implements DescriptorKind<RawSocket> {
     private static final int MOST_PROTOCOL = 255;
 
@@ -32,17 +32,10 @@ public final class RawSocketKind implements DescriptorKind<RawSocket> {
 
     @Override
     public void check(RawSocket socket, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.options(socket.options());
-        row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
-        row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());
+        row.socket(socket);
         row.between(SOCK_DGRAM, SOCK_RAW, "type", socket.type());
         row.between(1, MOST_PROTOCOL, "protocol", socket.protocol());
-        row.address("local", socket.local(), socket.domain());
-        row.notNull("remote", socket.remote());
-        if (socket.remote().length > 0) {
-            row.address("remote", socket.remote(), socket.domain());
-        }
-        row.text("device", socket.device());
+        row.names(socket.local(), socket.remote(), socket.domain(), socket.device());
     }
 
     @Override

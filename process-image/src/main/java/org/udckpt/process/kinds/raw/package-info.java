@@ -1,2 +1,2 @@
-/** Raw sockets, and those that send pings. */
+/** Raw sockets, and ping sockets. */
 package org.udckpt.process.kinds.raw;

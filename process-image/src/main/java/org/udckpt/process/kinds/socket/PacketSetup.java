@@ -1,13 +1,17 @@
 package org.udckpt.process.kinds.socket;
 
+import static org.udckpt.linux.LinuxConstants.SO_BINDTODEVICE;
 import static org.udckpt.linux.LinuxConstants.SO_RCVBUF;
 import static org.udckpt.linux.LinuxConstants.SO_SNDBUF;
 
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.PacketCalls;
 import org.udckpt.linux.TcpCalls;
 import org.udckpt.process.kinds.base.NamedProcess;
 import org.udckpt.process.model.BindOptions;
+import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.SocketLevel;
 import org.udckpt.process.model.TcpOptions;
@@ -15,6 +19,18 @@ import org.udckpt.process.model.TcpOptions;
 /** Makes sockets without connections in this process. */
 public final class PacketSetup {
     private PacketSetup() {}
+
+    /** The sockets of an image that are of one kind. */
+    public static <T extends PacketSocket> List<T> of(JobImage image, Class<T> kind) {
+        return image.packetSockets().stream().filter(kind::isInstance).map(kind::cast).toList();
+    }
+
+    /** SO_BINDTODEVICE; empty: to none. */
+    public static void device(int fd, String device) {
+        if (!device.isEmpty()) {
+            TcpCalls.option(fd, TcpOptions.SOL_SOCKET, SO_BINDTODEVICE, device.getBytes(StandardCharsets.UTF_8));
+        }
+    }
 
     /** A new socket, added to {@code made}, with the options that it had when it was bound. */
     public static int open(PacketSocket socket, int domain, int type, int protocol, MadeSockets made) {

@@ -8,15 +8,19 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
  * this process.
  */
 public interface SocketCapture extends KindCapture {
-    /** Whether a socket of this type is of the kind. */
-    boolean takes(SocketType type);
+    /** Whether a socket of this type is of the kind; none is of one that only sockets of other kinds have. */
+    default boolean takes(SocketType type) {
+        return false;
+    }
 
     /**
      * As {@link #read(OpenDescriptor)}.
      *
      * @param socket a duplicate of {@code open} in this process; it is closed afterwards
      */
-    long read(OpenDescriptor open, int socket, SocketType type);
+    default long read(OpenDescriptor open, int socket, SocketType type) {
+        throw new IllegalStateException("this kind has not taken " + type);
+    }
 
     /**
      * Every socket is shown here after it was read, by whatever kind: for what it has beside that.

@@ -3,11 +3,9 @@ package org.udckpt.process.kinds.tcp;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
 import static org.udckpt.linux.LinuxConstants.MSG_PEEK;
 import static org.udckpt.linux.LinuxConstants.POLLERR;
-import static org.udckpt.linux.LinuxConstants.POLLIN;
 import static org.udckpt.linux.LinuxConstants.POLLRDHUP;
 
 import java.lang.foreign.Arena;
@@ -21,13 +19,15 @@ import org.udckpt.linux.TcpAddress;
 import org.udckpt.linux.TcpRoom;
 import org.udckpt.linux.TcpTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.kinds.socket.InternetName;
+import org.udckpt.process.kinds.socket.SocketEvents;
 import org.udckpt.process.kinds.socket.SocketOptions;
 import org.udckpt.process.kinds.socket.SocketQueue;
 import org.udckpt.process.model.TcpOptions;
 
 /** A TCP socket of the stopped job, looked at through a duplicate of its descriptor. Close it. */
 final class TcpEnd implements AutoCloseable {
-    private static final int POLLPRI = 2, SIOCOUTQ = 0x5411;
+    private static final int SIOCOUTQ = 0x5411;
     private static final int TCP_INFO = 11, SO_PEERNAME = 28, NAME_BYTES = 128;
     /** Offsets in struct tcp_info (linux/tcp.h). */
     private static final int UNACKED = 24, SACKED = 28, BYTES_ACKED = 120, BYTES_RECEIVED = 128, INFO_BYTES = 136;
@@ -47,8 +47,8 @@ final class TcpEnd implements AutoCloseable {
         this.socket = socket;
         this.room = new TcpRoom(socket);
         this.domain = SocketQueue.option(socket, SocketQueue.SO_DOMAIN);
-        this.local = name(Syscall.GETSOCKNAME);
-        this.remote = name(Syscall.GETPEERNAME);
+        this.local = InternetName.of(Syscall.GETSOCKNAME, socket);
+        this.remote = InternetName.of(Syscall.GETPEERNAME, socket);
     }
 
     /**
@@ -73,17 +73,6 @@ final class TcpEnd implements AutoCloseable {
                 throw e;
             }
         }
-    }
-
-    private byte[] name(int call) {
-        MemorySegment data = Scratch.data();
-        data.set(JAVA_INT, 0, NAME_BYTES);
-        long result = Syscall.call(call, socket, data.address() + 8, data.address());
-        if (result == -LinuxError.ENOTCONN) {
-            return new byte[0];
-        }
-        LinuxError.check(result, "name of a socket");
-        return data.asSlice(8, data.get(JAVA_INT, 0)).toArray(JAVA_BYTE);
     }
 
     int socket() {
@@ -154,26 +143,18 @@ final class TcpEnd implements AutoCloseable {
         return Scratch.data().get(JAVA_INT, 0);
     }
 
-    private int poll() {
-        MemorySegment data = Scratch.data();
-        data.set(JAVA_INT, 0, socket);
-        data.set(JAVA_INT, 4, POLLIN | POLLPRI | POLLRDHUP);
-        LinuxError.check(Syscall.call(Syscall.POLL, data.address(), 1, 0), "poll of a socket");
-        return data.get(JAVA_SHORT, 6);
-    }
-
     /** Whether nothing more can arrive: the other end has ended its stream, or this process wants no more. */
     boolean receivesNoMore() {
-        return (poll() & POLLRDHUP) != 0;
+        return (SocketEvents.of(socket) & POLLRDHUP) != 0;
     }
 
     /** Names what a look cannot copy. */
     void check() {
-        int events = poll();
+        int events = SocketEvents.of(socket);
         if ((events & POLLERR) != 0) {
             throw failed("it has a pending error or notification, which cannot be read without removing it");
         }
-        if ((events & POLLPRI) != 0) {
+        if ((events & SocketEvents.POLLPRI) != 0) {
             throw failed("it has a pending urgent byte (MSG_OOB)");
         }
     }

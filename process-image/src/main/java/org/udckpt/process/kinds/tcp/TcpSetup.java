@@ -1,6 +1,5 @@
 package org.udckpt.process.kinds.tcp;
 
-import static org.udckpt.linux.LinuxConstants.SO_BINDTODEVICE;
 import static org.udckpt.linux.LinuxConstants.SO_RCVBUF;
 import static org.udckpt.linux.LinuxConstants.SO_SNDBUF;
 import static org.udckpt.linux.LinuxConstants.TCP_CONGESTION;
@@ -8,6 +7,7 @@ import static org.udckpt.linux.LinuxConstants.TCP_CONGESTION;
 import java.nio.charset.StandardCharsets;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.TcpCalls;
+import org.udckpt.process.kinds.socket.PacketSetup;
 import org.udckpt.process.kinds.socket.SocketTimeouts;
 import org.udckpt.process.model.BindOptions;
 import org.udckpt.process.model.TcpOptions;
@@ -24,10 +24,7 @@ final class TcpSetup {
         int socket = TcpCalls.open(model.domain());
         try {
             TcpCalls.option(socket, TcpOptions.SOL_SOCKET, TcpOptions.SO_REUSEADDR, 1);
-            if (!model.device().isEmpty()) {
-                TcpCalls.option(socket, TcpOptions.SOL_SOCKET, SO_BINDTODEVICE,
-                        model.device().getBytes(StandardCharsets.UTF_8));
-            }
+            PacketSetup.device(socket, model.device());
             for (int i = 0; i < model.options().length; i += 3) {
                 if (early(model, i)) {
                     TcpCalls.option(socket, model.options()[i], model.options()[i + 1], model.options()[i + 2]);

@@ -29,16 +29,11 @@ public final class TcpSocketKind implements DescriptorKind<TcpSocket> {
 
     @Override
     public void check(TcpSocket socket, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.address("local", socket.local(), socket.domain());
+        row.names(socket.local(), socket.remote(), socket.domain(), socket.device());
         row.notNull("state", socket.state());
-        row.notNull("remote", socket.remote());
-        if (socket.remote().length > 0) {
-            row.address("remote", socket.remote(), socket.domain());
-        }
         row.notNull("queued", socket.queued());
         row.options(socket.options());
         row.text("congestion", socket.congestion());
-        row.text("device", socket.device());
         row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
         row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());
         TcpSocket peer = image.get(socket.peer()) instanceof TcpSocket other ? other : null;

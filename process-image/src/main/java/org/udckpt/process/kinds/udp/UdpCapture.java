@@ -27,6 +27,7 @@ import org.udckpt.process.kinds.socket.BoundPorts;
 import org.udckpt.process.kinds.socket.InternetName;
 import org.udckpt.process.kinds.socket.MulticastGroups;
 import org.udckpt.process.kinds.socket.SocketCapture;
+import org.udckpt.process.kinds.socket.SocketEvents;
 import org.udckpt.process.kinds.socket.SocketOptions;
 import org.udckpt.process.kinds.socket.SocketQueue;
 import org.udckpt.process.kinds.socket.SocketType;
@@ -78,7 +79,7 @@ final class UdpCapture implements SocketCapture {
         byte[] local = InternetName.of(Syscall.GETSOCKNAME, socket);
         byte[] remote = InternetName.of(Syscall.GETPEERNAME, socket);
         refuseOddities(open, socket, local);
-        Queue queue = (UdpShutdown.events(socket) & POLLIN) == 0
+        Queue queue = (SocketEvents.of(socket) & POLLIN) == 0
                 ? new Queue(new byte[0], new int[0], new byte[0])
                 : peek(socket, domain);
         try (SocketOptions options = new SocketOptions(SOCK_DGRAM, type.protocol(), PacketOptions.UDP)) {
@@ -146,7 +147,7 @@ final class UdpCapture implements SocketCapture {
             MemorySegment buffer = arena.allocate(DATAGRAM_BYTES);
             MemorySegment header = arena.allocate(SocketQueue.MESSAGE_HEADER + 16 + SocketQueue.NAME, 8);
             SocketQueue.setPeekOffset(socket, SocketQueue.NO_OFFSET);
-            boolean error = (UdpShutdown.events(socket) & POLLERR) != 0;
+            boolean error = (SocketEvents.of(socket) & POLLERR) != 0;
             long first = receive(socket, header, buffer);
             if (first < 0 && error) {
                 first = receive(socket, header, buffer);

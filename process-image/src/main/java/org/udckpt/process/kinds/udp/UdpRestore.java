@@ -1,9 +1,7 @@
 package org.udckpt.process.kinds.udp;
 
 import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
-import static org.udckpt.linux.LinuxConstants.SO_BINDTODEVICE;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -38,11 +36,7 @@ final class UdpRestore implements MadeHere {
     private final List<UdpShutdown> shut;
 
     UdpRestore(JobImage image, ObjectOwners owners) {
-        this.udp = image.packetSockets()
-                .stream()
-                .filter(UdpSocket.class::isInstance)
-                .map(UdpSocket.class::cast)
-                .toList();
+        this.udp = PacketSetup.of(image, UdpSocket.class);
         this.owners = owners;
         this.shut = image.objects()
                 .stream()
@@ -63,7 +57,7 @@ final class UdpRestore implements MadeHere {
         each(this::fill); // when those of the job that sent are there, and before any hears one address only
         each(socket -> PacketSetup.options(socket, made.get(socket.id()), true));
         each(this::connect);
-        shut.forEach(one -> one.apply(made.get(one.object())));
+        each(this::shut);
         udp.forEach(socket -> TcpCalls.flags(made.get(socket.id()), socket.flags()));
     }
 
@@ -97,10 +91,7 @@ final class UdpRestore implements MadeHere {
 
     private void bound(UdpSocket socket) {
         int fd = PacketSetup.open(socket, socket.domain(), SOCK_DGRAM, socket.protocol(), made);
-        if (!socket.device().isEmpty()) {
-            TcpCalls.option(
-                    fd, TcpOptions.SOL_SOCKET, SO_BINDTODEVICE, socket.device().getBytes(StandardCharsets.UTF_8));
-        }
+        PacketSetup.device(fd, socket.device());
         TcpAddress local = TcpAddress.of(socket.local());
         if (local.port() == 0 && local.any()) {
             return;
@@ -131,6 +122,10 @@ final class UdpRestore implements MadeHere {
             LinuxError.check(TcpCalls.connect(made.get(socket.id()), socket.remote()),
                     "connect to " + TcpAddress.of(socket.remote()));
         }
+    }
+
+    private void shut(UdpSocket socket) {
+        shut.stream().filter(one -> one.object() == socket.id()).forEach(one -> one.apply(made.get(socket.id())));
     }
 
     /**

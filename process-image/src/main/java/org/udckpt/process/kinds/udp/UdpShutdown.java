@@ -1,12 +1,10 @@
 package org.udckpt.process.kinds.udp;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
 import static org.udckpt.linux.LinuxConstants.MSG_NOSIGNAL;
 import static org.udckpt.linux.LinuxConstants.POLLERR;
 import static org.udckpt.linux.LinuxConstants.POLLHUP;
-import static org.udckpt.linux.LinuxConstants.POLLIN;
 import static org.udckpt.linux.LinuxConstants.POLLRDHUP;
 
 import java.lang.foreign.MemorySegment;
@@ -15,6 +13,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.TcpAddress;
+import org.udckpt.process.kinds.socket.SocketEvents;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.PacketSocket.UdpSocket;
 
@@ -30,19 +29,10 @@ public record UdpShutdown(long id, long object, int directions) implements Kerne
 
     /** What was shut of a socket; empty: nothing. */
     static Optional<UdpShutdown> of(UdpSocket read, int socket, long id) {
-        int events = events(socket);
+        int events = SocketEvents.of(socket);
         int directions = (events & POLLRDHUP) == 0 ? 0 : RECEIVE;
         directions |= (events & POLLHUP) != 0 || (events & POLLERR) == 0 && sendIsShut(read, socket) ? SEND : 0;
         return directions == 0 ? Optional.empty() : Optional.of(new UdpShutdown(id, read.id(), directions));
-    }
-
-    /** What poll(2) says, without waiting. */
-    static int events(int socket) {
-        MemorySegment data = Scratch.data();
-        data.set(JAVA_INT, 0, socket);
-        data.set(JAVA_INT, 4, POLLIN | POLLRDHUP);
-        LinuxError.check(Syscall.call(Syscall.POLL, data.address(), 1, 0), "poll of a socket");
-        return data.get(JAVA_INT, 4) >>> 16;
     }
 
     /**

@@ -29,19 +29,12 @@ public final class UdpSocketKind implements DescriptorKind<UdpSocket> {
 
     @Override
     public void check(UdpSocket socket, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.options(socket.options());
-        row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
-        row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());
-        row.address("local", socket.local(), socket.domain());
-        row.notNull("remote", socket.remote());
-        if (socket.remote().length > 0) {
-            row.address("remote", socket.remote(), socket.domain());
-        }
+        row.socket(socket);
+        row.names(socket.local(), socket.remote(), socket.domain(), socket.device());
         row.notNull("queued", socket.queued());
         row.messages("lengths", socket.lengths(), socket.queued().length);
         int one = UdpSocket.addressBytes(socket.domain());
         row.bytes("senders", socket.senders(), one * socket.lengths().length, one * socket.lengths().length, 1);
-        row.text("device", socket.device());
     }
 
     @Override
