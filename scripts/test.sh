@@ -24,14 +24,14 @@ tell_unsteady() {
                                        substr($0, RSTART + 10, RLENGTH - 11) }' {} +
 }
 
-# test_class MODULE PHASE CLASS PROPERTY...: one class of a module, which is not part of all tests
+# test_class MODULE PHASE CLASS PROPERTY...: one class of a module, with what is slow in it
 test_class() {
     local module=$1 phase=$2 class=$3
     shift 3
     without_session_groups
     # Not left to "set -e", which does not hold where the caller looks at the result.
     UDCKPT_NO_BUILD=1 maven -q -pl "$module" -am "$phase" -Dtest="$class" \
-        -Dsurefire.failIfNoSpecifiedTests=false "$@" || return
+        -Dsurefire.failIfNoSpecifiedTests=false "-Dudckpt.tests.without=none" "$@" || return
     say "passed: $class"
 }
 
@@ -101,6 +101,28 @@ test_hosts() {
         shift 2
     done
     test_class system-test verify HostFaultRunsTest "${properties[@]}"
+}
+
+# The classes that have run, each with its cases and their seconds.
+classes_run() {
+    find "$root" -path '*/target/surefire-reports/TEST-*.xml' -exec awk '
+        /^ *<testcase / { match($0, / classname="[^"]*"/); class = substr($0, RSTART + 12, RLENGTH - 13)
+                          sub(/.*[.]/, "", class); sub(/[^A-Za-z0-9].*/, "", class)
+                          match($0, / time="[^"]*"/); time = substr($0, RSTART + 7, RLENGTH - 8); gsub(/,/, "", time)
+                          print class, time }' {} + |
+        awk '{ cases[$1]++; seconds[$1] += $2 }
+             END { for (class in cases) printf "%-36s %5d %6.0f\n", class, cases[class], seconds[class] }' | LC_ALL=C sort
+}
+
+# What is too slow for each change, and what of it has run on which code: results/slow.txt
+test_slow() {
+    test_all -Dudckpt.tests.only=slow -Dudckpt.tests.without=none "$@" || return
+    {
+        printf '# udckpt test slow: all passed in %d s, on %d processors, %s\n' "$SECONDS" "$(nproc)" "$(date -u +%F)"
+        printf '# %s\n' "$(UDCKPT_NO_BUILD=1 "$root/udckpt" --version | head -n 1)"
+        printf '# class, cases, seconds\n'
+        classes_run
+    } >"$root/results/slow.txt"
 }
 
 test_all() {

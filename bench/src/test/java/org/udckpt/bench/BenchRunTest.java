@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.CleanupMode;
@@ -43,6 +44,7 @@ class BenchRunTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void fromTheCommandToThePageAndResumed() throws Exception {
         Path out = directory.resolve("run");

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.CleanupMode;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.bench.command.Command;
 
 /** The demonstration that the README promises, as a user starts it, with two ranks and less to carry. */
+@Tag("slow")
 class DemoTest {
     @TempDir(cleanup = CleanupMode.ON_SUCCESS)
     Path directory;

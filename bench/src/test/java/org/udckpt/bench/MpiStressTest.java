@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.CleanupMode;
@@ -20,6 +21,7 @@ import org.udckpt.bench.command.JobStatus.Address;
  * The main job under the real command: messages, collectives and one-sided operations whose every value
  * is checked, across checkpoints, kills and restarts. {@code -Dudckpt.seed=N} repeats a run's moments.
  */
+@Tag("slow")
 class MpiStressTest {
     private static final long SEED = Long.getLong("udckpt.seed", System.nanoTime());
 

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,6 +19,7 @@ import org.udckpt.bench.command.JobStatus;
  * MPI over reliable connections under the real command: checkpoints, kills, restarts; every value is checked by the
  * program.
  */
+@Tag("slow")
 class RcStressTest {
     private static final long SEED = Long.getLong("udckpt.seed", System.nanoTime());
 

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -82,6 +83,7 @@ class NodesTest {
         }
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"mpiexec.hydra", "mpirun.openmpi"})
     void agentsByMpiexec(String mpiexec) throws Exception {
@@ -119,6 +121,7 @@ class NodesTest {
                 called);
     }
 
+    @Tag("slow")
     @Test
     void agentsOnHostsOfTheirOwn() throws Exception {
         HostLab.missing().ifPresent(reason -> assumeTrue(false, reason));
@@ -135,6 +138,7 @@ class NodesTest {
     }
 
     /** One whose hosts cannot reach the lead is named, and so is the way out. */
+    @Tag("slow")
     @Test
     void anAgentThatDoesNotReachTheLead() throws Exception {
         HostLab.missing().ifPresent(reason -> assumeTrue(false, reason));
@@ -150,6 +154,7 @@ class NodesTest {
         }
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @CsvSource({"MAKE", "JOINED"})
     void anAgentThatDiesBeforeItHasCome(String where) throws Exception {
@@ -158,6 +163,7 @@ class NodesTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void anAgentThatHangsBeforeItHasCome() throws Exception {
         try (LeadProcess lead =
@@ -167,6 +173,7 @@ class NodesTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void anAgentThatDiesWhileItStarts() throws Exception {
         try (LeadProcess lead = lead(Map.of("TEST_DIE", "START:1"), "local", "2", "a", "b", "c")) {
@@ -181,6 +188,7 @@ class NodesTest {
     }
 
     /** Node 1 of five has two children, which find another way. */
+    @Tag("slow")
     @Test
     void anAgentThatIsKilledInTheMiddleOfTheJob() throws Exception {
         Path never = directory.resolve("never");
@@ -201,6 +209,7 @@ class NodesTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void agentsThatMisbehaveAtTheEnd() throws Exception {
         try (LeadProcess lead =
@@ -214,6 +223,7 @@ class NodesTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void theLeadIsKilled() throws Exception {
         try (LeadProcess lead =
@@ -237,6 +247,7 @@ class NodesTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void startersThatFail() throws Exception {
         Path starter = directory.resolve("starter");

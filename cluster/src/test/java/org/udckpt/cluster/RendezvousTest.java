@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.coordination.protocol.Request;
@@ -120,6 +121,7 @@ class RendezvousTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void allComeAndGoAgain() throws Exception {
         try (Lead lead = new Lead(40)) {

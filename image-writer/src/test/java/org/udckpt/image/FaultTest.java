@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.AnnotatedElementContext;
@@ -69,6 +70,7 @@ class FaultTest {
         void after(Path parent, FaultyStorage io, IOException error, String where) throws IOException;
     }
 
+    @Tag("slow")
     @Test
     void anyFailingCallLeavesTheOldCheckpointAndNothingElse() throws Exception {
         forEveryCall(FaultyStorage.Fault.FAIL, this::onlyTheOldOneIsThere);
@@ -96,6 +98,7 @@ class FaultTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aCrashAtAnyCallLeavesTheOldOrTheNewCheckpoint() throws Exception {
         forEveryCall(FaultyStorage.Fault.CRASH, (parent, io, error, where) -> {

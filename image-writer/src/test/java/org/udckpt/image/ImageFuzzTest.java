@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -64,6 +65,7 @@ class ImageFuzzTest {
         target = temp.resolve("c/ckpt-0002");
     }
 
+    @Tag("slow")
     @Test
     void tablesOfMemory() throws Exception {
         Random random = new Random(Images.seed("ImageFuzzTest"));

@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -226,6 +227,7 @@ class UserRemovalTest {
         assertThrows(NoSuchFileException.class, () -> LocalStorage.INSTANCE.hold(manifest));
     }
 
+    @Tag("slow")
     @Test
     void eachJobsNewestStay() throws Exception {
         for (int day = 1; day <= 3; day++) {
@@ -310,6 +312,7 @@ class UserRemovalTest {
     }
 
     /** Whatever call fails: what is listed as complete is whole. */
+    @Tag("slow")
     @Test
     void aFailureLeavesNoHalfCheckpoint() throws Exception {
         FaultyStorage counting = new FaultyStorage(null, FaultyStorage.Fault.FAIL, 1);

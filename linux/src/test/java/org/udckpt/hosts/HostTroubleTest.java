@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -96,6 +97,7 @@ class HostTroubleTest {
     }
 
     /** All of it is of one cable, and gone when it is mended; others' have none. */
+    @Tag("slow")
     @Test
     void framesAreLateBothWays() throws Exception {
         assertWell(1, 2);
@@ -189,6 +191,7 @@ class HostTroubleTest {
         assertEquals(before, List.of(heard(one), heard(two)), "something came");
     }
 
+    @Tag("slow")
     @Test
     void partitionsPartBothWaysAndHeal() throws Exception {
         // what is wrong with a cable stays with it

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -26,6 +27,8 @@ class LibraryFloorsTest {
     /** What the linker is given; the folder of objects also holds those of sources that are gone. */
     private static final Path LINK = BUILD.resolve("CMakeFiles/udckpt.dir/link.txt");
     private static final Pattern OBJECT = Pattern.compile("CMakeFiles/udckpt\\.dir/([^ \"]+)\\.o\\b");
+    /** What nm says of one: its file, its name, the letter of its kind. */
+    private static final Pattern SYMBOL = Pattern.compile("(.+): (\\S+) (\\S)\\b");
     private static final Pattern LINE = Pattern.compile("(\\d) (\\S+)");
     private static final Pattern INCLUDE = Pattern.compile("(?m)^#include \"([^\"]+)\"");
 
@@ -64,31 +67,35 @@ class LibraryFloorsTest {
         return sources;
     }
 
-    /** Symbols of one object: those that it defines, or those that it needs. */
-    private static Set<String> symbols(Path object, String which) throws Exception {
-        Native.Result result =
-                Native.run(Map.of("LD_PRELOAD", ""), "nm", "--extern-only", which, "--format=posix", object.toString());
+    /** A symbol that an object defines, or needs from another one. */
+    private record Symbol(String source, String name, boolean defined) {}
+
+    private static List<Symbol> symbols(Map<Path, String> objects) throws Exception {
+        List<String> command = new ArrayList<>(List.of("nm", "--extern-only", "--print-file-name", "--format=posix"));
+        objects.keySet().forEach(object -> command.add(object.toString()));
+        Native.Result result = Native.run(Map.of("LD_PRELOAD", ""), command.toArray(String[]::new));
         assertEquals(0, result.exit(), result::toString);
-        Set<String> names = new TreeSet<>();
-        result.out().lines().forEach(line -> names.add(line.substring(0, line.indexOf(' '))));
-        return names;
+        return result.out().lines().map(line -> {
+            Matcher parts = SYMBOL.matcher(line);
+            assertTrue(parts.lookingAt(), line);
+            return new Symbol(objects.get(Path.of(parts.group(1))), parts.group(2), !parts.group(3).matches("[Uvw]"));
+        }).toList();
     }
 
     @Test
     void noObjectNeedsASymbolOfAFloorAbove() throws Exception {
-        Map<Path, String> objects = objects();
+        List<Symbol> symbols = symbols(objects());
         Map<String, String> definers = new HashMap<>();
-        for (Map.Entry<Path, String> object : objects.entrySet())
-            for (String name : symbols(object.getKey(), "--defined-only"))
-                definers.put(name, object.getValue());
+        for (Symbol symbol : symbols)
+            if (symbol.defined())
+                definers.put(symbol.name(), symbol.source());
+        assertTrue(definers.size() > 100, definers::toString);
         Set<String> upward = new TreeSet<>();
-        for (Map.Entry<Path, String> object : objects.entrySet()) {
-            for (String name : symbols(object.getKey(), "--undefined-only")) {
-                String definer = definers.get(name);
-                if (definer != null && floor(definer) > floor(object.getValue()))
-                    upward.add(floor(object.getValue()) + " " + object.getValue() + " -> " + floor(definer) + " "
-                            + definer + ": " + name);
-            }
+        for (Symbol symbol : symbols) {
+            String definer = symbol.defined() ? null : definers.get(symbol.name());
+            if (definer != null && floor(definer) > floor(symbol.source()))
+                upward.add(floor(symbol.source()) + " " + symbol.source() + " -> " + floor(definer) + " " + definer
+                        + ": " + symbol.name());
         }
         assertEquals("", String.join("\n", upward));
     }

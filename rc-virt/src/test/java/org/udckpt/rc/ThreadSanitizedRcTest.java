@@ -2,6 +2,7 @@ package org.udckpt.rc;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.ud.SanitizedBuild;
 
@@ -9,6 +10,7 @@ import org.udckpt.ud.SanitizedBuild;
  * The same with a library that ThreadSanitizer watches: the control thread and the device's own thread against those of
  * the program.
  */
+@Tag("slow")
 @Timeout(900) // the first one builds
 class ThreadSanitizedRcTest extends RcVirtualizationTest {
     @Override

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,6 +72,7 @@ class JobImageFuzzTest {
     /**
      * A file within a file: a byte of each eight, then seeded changes of several; AddressMapFileTest has all of them.
      */
+    @Tag("slow")
     @Test
     void theAddressMapInItsTable() throws Exception {
         byte[] good = RecordTable.of(AddressRow.class)
@@ -92,6 +94,7 @@ class JobImageFuzzTest {
                 "the good one");
     }
 
+    @Tag("slow")
     @Test
     void allTables() throws Exception {
         List<String> names;

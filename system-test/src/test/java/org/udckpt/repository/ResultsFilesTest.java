@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -21,6 +23,8 @@ class ResultsFilesTest {
     private static final Path ROOT = Path.of(System.getProperty("udckpt.root"));
     private static final Path RESULTS = ROOT.resolve("results");
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+?)(?:#[^)]*)?\\)");
+
+    private static final Pattern SLOW = Pattern.compile("(?m)^ *@Tag\\(\"slow\"\\)");
 
     /** A line of results/figures: words of a page, and the place in a file that they are from. */
     private record Figure(String page, String words, String file, Pattern place) {
@@ -85,6 +89,31 @@ class ResultsFilesTest {
             assertEquals("svg", DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(plot.toFile())
                     .getDocumentElement().getTagName(), plot::toString);
         }
+    }
+
+    /** Classes with slow tests, which ./udckpt test leaves out, are those that ./udckpt test slow last ran. */
+    @Test
+    void slowTestsHaveRun() throws Exception {
+        Set<String> tagged = new TreeSet<>();
+        try (Stream<Path> modules = Files.list(ROOT)) {
+            for (Path tests : modules.map(module -> module.resolve("src/test/java")).filter(Files::isDirectory).toList()) {
+                try (Stream<Path> files = Files.walk(tests)) {
+                    for (Path file : files.filter(path -> path.toString().endsWith("Test.java")).toList()) {
+                        if (SLOW.matcher(Files.readString(file)).find()) {
+                            tagged.add(file.getFileName().toString().replace(".java", ""));
+                        }
+                    }
+                }
+            }
+        }
+        assertFalse(tagged.isEmpty());
+        Set<String> run = new TreeSet<>();
+        for (String line : Files.readAllLines(RESULTS.resolve("slow.txt"))) {
+            if (!line.startsWith("#")) {
+                run.add(line.substring(0, line.indexOf(' ')));
+            }
+        }
+        assertEquals(String.join("\n", tagged), String.join("\n", run), "run ./udckpt test slow");
     }
 
     @Test

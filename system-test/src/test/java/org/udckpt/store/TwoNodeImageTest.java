@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,6 +43,7 @@ class TwoNodeImageTest {
     @TempDir
     Path directory;
 
+    @Tag("slow")
     @Test
     void eachNodeIsReadAlone() throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {

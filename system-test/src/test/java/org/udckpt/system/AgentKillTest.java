@@ -16,6 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.udckpt.support.runtime.JobRecord;
 import org.udckpt.support.runtime.RuntimeDirectory;
@@ -30,6 +32,14 @@ class AgentKillTest {
     private static final int RANKS = 2;
     private static final AtomicInteger TAKEN = new AtomicInteger();
 
+    /** In the middle of the loop. */
+    @Test
+    void killedOnce() throws Exception {
+        System.out.println("agent kill: -Dudckpt.seed=" + SEED);
+        one(1);
+    }
+
+    @Tag("slow")
     @TestFactory
     Stream<DynamicTest> killedAtRandom() {
         System.out.println("agent kills: -Dudckpt.seed=" + SEED + " -Dudckpt.kills=" + KILLS);

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.agent.command.CommandClient;
@@ -297,6 +298,7 @@ class BatchTest {
      * Ranks may need long to die, in a file system that does not answer for one: the checkpoint is durable all the
      * same.
      */
+    @Tag("slow")
     @Test
     void ranksThatDieLateLoseNoTurn() throws Exception {
         Process job = batch(COUNTS);

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.support.report.ExitCode;
@@ -155,6 +156,7 @@ class CheckpointThenKillTest {
     }
 
     /** Two agents, and a rank with each. */
+    @Tag("slow")
     @Test
     void nothingIsDoneTwiceOnSeveralHosts() throws Exception {
         Path directory = Files.createTempDirectory("udckpt-j");

@@ -10,6 +10,7 @@ import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.support.report.ExitCode;
@@ -20,6 +21,7 @@ import org.udckpt.support.report.Failure;
  * later from the one before. The disk is a file; its file system is told to shut down, and is whole again when it is
  * mounted anew.
  */
+@Tag("slow")
 @Timeout(180)
 class DiskErrorTest {
     private static final int MEBIBYTES = 16;

@@ -11,15 +11,24 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** Some feature programs through the real command line: udckpt run, checkpoint --then kill, restart. */
 class FeatureCommandLineTest {
     private static final long SEED = Long.getLong("udckpt.seed", System.nanoTime() & 0xffffff);
-    private static final List<String> SMOKE = List.of("threads", "pipe_data", "epoll", "forked_child", "shared_memory",
-            "file_offset", "vdso_time", "tcp_socket");
+    private static final List<String> SMOKE =
+            List.of("threads", "pipe_data", "epoll", "forked_child", "shared_memory", "file_offset", "vdso_time");
     private static final int GENERATIONS = Integer.getInteger("udckpt.generations", 1);
 
+    @Test
+    void connection() throws Exception {
+        System.out.println("feature by command line: -Dudckpt.seed=" + SEED);
+        chain("tcp_socket");
+    }
+
+    @Tag("slow")
     @TestFactory
     Stream<DynamicTest> smoke() {
         System.out.println("features by command line: -Dudckpt.seed=" + SEED + " -Dudckpt.generations=" + GENERATIONS);

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -42,6 +43,7 @@ class FilesTest {
      * The whole directory is saved; later the job is restarted where it was, and again in a directory to which it was
      * moved.
      */
+    @Tag("slow")
     @Test
     void aWorkDirectory() throws Exception {
         try {

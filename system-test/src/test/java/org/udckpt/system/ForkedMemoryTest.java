@@ -10,6 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -69,6 +70,7 @@ class ForkedMemoryTest {
         assertTrue(tree.output("inspect", tree.file("images").toString()).contains("in common with other processes"));
     }
 
+    @Tag("slow")
     @Test
     void compressedAndEncrypted() throws Exception {
         try (ProcessTreeJob tree = forks()) {
@@ -86,6 +88,7 @@ class ForkedMemoryTest {
     }
 
     /** What the second has not stored again is shared, too. */
+    @Tag("slow")
     @Test
     void ofAChain() throws Exception {
         try (ProcessTreeJob tree = forks()) {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
  * A server of files that stops answering, as one of NFS that is gone: here bindfs(1), which serves a directory by FUSE,
  * stopped by a signal.
  */
+@Tag("slow")
 @Timeout(180)
 class HangingServerTest {
     /**

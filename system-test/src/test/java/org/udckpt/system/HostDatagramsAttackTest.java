@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,6 +25,7 @@ import org.udckpt.hosts.HostLab;
  * A third host on the network of an MPI job's hosts, whose root can send from any address: its datagrams have headers
  * and sources that are right, and no right tag.
  */
+@Tag("slow")
 @Timeout(600)
 class HostDatagramsAttackTest {
     private static final int SECONDS = 240;

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.hosts.HostLab;
@@ -23,6 +24,7 @@ import org.udckpt.hosts.Trouble;
  * A real MPI job on three hosts, whose network is cut, for shorter and for longer than the lease, or bad: what that
  * leads to, and that the answer is right.
  */
+@Tag("slow")
 @Timeout(400)
 class HostNetworkTest {
     private static final int SECONDS = 240;

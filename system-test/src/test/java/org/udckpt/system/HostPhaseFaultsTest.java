@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.udckpt.coordination.protocol.Op;
 import org.udckpt.hosts.HostLab;
@@ -24,6 +25,7 @@ import org.udckpt.hosts.HostLab;
  * agent says that it begins the phase. One case of chance, or as many as are asked for: {@code -Dudckpt.host.phases=N},
  * chosen by {@code -Dudckpt.seed=S}; {@code ./udckpt test phases} makes all.
  */
+@Tag("slow")
 class HostPhaseFaultsTest {
     /** Phases in which an agent works; tables are exchanged between START and CONNECT. */
     private static final List<Op> PHASES = List.of(Op.SUSPEND, Op.DRAIN, Op.SNAPSHOT, Op.RESUME, Op.WRITE, Op.COMMIT,

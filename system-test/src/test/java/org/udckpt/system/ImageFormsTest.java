@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.image.Manifest;
@@ -18,6 +19,7 @@ import org.udckpt.image.catalogue.Catalogue;
 class ImageFormsTest {
     private static final String HEX = "5d41402abc4b2a76b9719d911017c592ae2bbaa3ce8b1c9d53d8e1f0a1b2c3d4";
 
+    @Tag("slow")
     @Test
     void aChainIsRestartedFromItsLastLink() throws Exception {
         try (RunningJob job = RunningJob.ballast(24, "--full-every", "3")) {

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.process.restore.lazy.Support;
@@ -56,6 +57,7 @@ class LazyRestartTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void withoutItsAgentAJobWhoseMemoryIsMissingEnds() throws Exception {
         try (RunningJob job = saved()) {
@@ -72,6 +74,7 @@ class LazyRestartTest {
     }
 
     /** Also where nothing is to come in later: then the job does not begin. */
+    @Tag("slow")
     @Test
     void aDamagedPieceEndsTheJobBeforeItIsUsed() throws Exception {
         try (RunningJob job = saved()) {
@@ -95,6 +98,7 @@ class LazyRestartTest {
      * The heaps, which the ranks need before they can give an answer, let alone run; not what comes before and after,
      * and is read at once.
      */
+    @Tag("slow")
     @Test
     void whereMuchIsDamagedNobodyIsWaitedFor() throws Exception {
         try (RunningJob job = saved()) {
@@ -120,6 +124,7 @@ class LazyRestartTest {
      * An image that is damaged where it is read before the ranks run: the restart kills the processes that exist
      * already, and does not report their ends.
      */
+    @Tag("slow")
     @Test
     void aRestartThatFailsSaysOnlyWhy() throws Exception {
         try (RunningJob job = saved()) {

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.image.read.CheckpointReader;
@@ -22,6 +23,7 @@ class LiveWriteTest {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** 2 ranks of 16 MiB at 5 MiB a second: there is time to look, on a busy machine too. */
+    @Tag("slow")
     @Test
     void theWriteIsToBeSeen() throws Exception {
         try (RunningJob job = RunningJob.ballast(16, "--max-rate", "5M", "--buffer", "4M")) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,6 +18,7 @@ class LostAgentTest {
     @TempDir
     Path temp;
 
+    @Tag("slow")
     @Test
     void nothingOfItsUnitIsLeft() throws Exception {
         try (LocalAgents job = new LocalAgents(temp, temp.resolve("err").toFile())) {

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.attack.OrdinaryUser;
@@ -139,6 +140,7 @@ class MappedFileOwnerAttackTest {
         assertEquals("PASS", outcome(), () -> said("restart"));
     }
 
+    @Tag("slow")
     @Test
     void exchangedDuringTheRestart() throws Exception {
         Path program = OrdinaryUser.program("swap_names", directory.toRealPath());

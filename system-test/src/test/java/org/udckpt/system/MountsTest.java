@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.attack.OrdinaryUser;
@@ -13,6 +14,7 @@ import org.udckpt.attack.OrdinaryUser;
  * A restarted job has mounts of its own, so that what it mounts is nobody else's, and goes with it: what it has open
  * there, or below, is refused by a checkpoint, since no restart would find it.
  */
+@Tag("slow")
 @Timeout(300)
 class MountsTest {
     private static final String PROGRAM = """

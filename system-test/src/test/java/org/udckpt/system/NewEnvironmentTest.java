@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -22,6 +23,7 @@ class NewEnvironmentTest {
         commands = new CommandLine(directory);
     }
 
+    @Tag("slow")
     @Test
     void aProgramThatAsksAgainFindsWhatTheRestartSays() throws Exception {
         Path answer = directory.resolve("answer");

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.linux.Folder;
@@ -45,6 +46,7 @@ class OneRestartTest {
     }
 
     /** Neither under its own name nor beside it; a plan says the same. The job goes on with its files. */
+    @Tag("slow")
     @Test
     void theFilesOfAJobThatRunsAreNotRolledBack() throws Exception {
         try (ProcessTreeJob tree = new ProcessTreeJob(List.of("sh", "-c", PROGRAM))) {
@@ -65,6 +67,7 @@ class OneRestartTest {
     }
 
     /** Which is restarted from the other one of its directories, on another node. */
+    @Tag("slow")
     @Test
     void itMayReadFromAnotherTier() throws Exception {
         try (ProcessTreeJob tree = new ProcessTreeJob(List.of("sh", "-c", PROGRAM))) {

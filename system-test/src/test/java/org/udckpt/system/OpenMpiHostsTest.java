@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,6 +48,7 @@ class OpenMpiHostsTest {
                 words(new String[]{"run", "--starter", "local", "--hosts", "a:2,b:2", "--mpi", "pmix", "--"}, program));
     }
 
+    @Tag("slow")
     @Test
     void fourRanksOfTwoHostsGoOnOnTwoOthersAndOnOne() throws Exception {
         try (SeveralHosts hosts = new SeveralHosts(5)) {
@@ -92,6 +94,7 @@ class OpenMpiHostsTest {
      * Host a's launcher is in the barrier of MPI_Init's fence, in which host b's ranks, one of which has not come yet,
      * end up in the next incarnation.
      */
+    @Tag("slow")
     @Test
     void aCheckpointInMpiInit() throws Exception {
         try (SeveralHosts hosts = new SeveralHosts(1)) {
@@ -125,6 +128,7 @@ class OpenMpiHostsTest {
      * Windows by MPI_Win_create and MPI_Win_allocate, whose memory ranks of other hosts put into, add to and lock:
      * Debian's configuration of Open MPI has none across hosts.
      */
+    @Tag("slow")
     @Test
     void windowsOfTwoHostsGoOn() throws Exception {
         try (SeveralHosts hosts = new SeveralHosts(1)) {
@@ -150,6 +154,7 @@ class OpenMpiHostsTest {
      * As MPICH's ranks, which EndingsTest compares with mpiexec; Open MPI's MPI_Abort and exit without MPI_Finalize
      * come by other ways.
      */
+    @Tag("slow")
     @ParameterizedTest
     @CsvSource({"well,0", "codes,7", "abort,7", "leave,3", "segv,11"})
     void endsAsMpichsRanks(String how, int code) throws Exception {

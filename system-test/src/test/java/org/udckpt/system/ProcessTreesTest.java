@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -61,6 +62,7 @@ class ProcessTreesTest {
      * Open MPI without UCX: its own user of verbs, with reliable connections, shared receive queues and a thread for
      * events.
      */
+    @Tag("slow")
     @Test
     void openIb() throws Exception {
         Path program = openMpiProgram("stencil_cg");
@@ -73,12 +75,14 @@ class ProcessTreesTest {
     }
 
     /** Debian's OpenSHMEM crashes at its end with its hooks for malloc, with or without us. */
+    @Tag("slow")
     @Test
     void openShmem() throws Exception {
         rounds("shmem", mpirun("oshrun", "--mca", "memory", "^patcher"), openMpiProgram("symmetric_heap"));
     }
 
     /** MPI_Win_create, MPI_Win_allocate: by Debian's configuration Open MPI 5 has none where UCX carries messages. */
+    @Tag("slow")
     @Test
     void openMpisWindows() throws Exception {
         Path program = openMpiProgram("mpi_stress");
@@ -100,12 +104,14 @@ class ProcessTreesTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void coarraysOverOpenMpi() throws Exception {
         rounds("coarray", mpirun("mpirun.openmpi", "--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca",
                 "pml_ucx_devices", "any"), openMpiProgram("coarray_ring"));
     }
 
+    @Tag("slow")
     @Test
     void coarraysOverMpich() throws Exception {
         rounds("coarray", Stream.of("mpiexec.hydra", "-n", "2"),
@@ -126,6 +132,7 @@ class ProcessTreesTest {
         return Stream.concat(Stream.of(name, "--allow-run-as-root", "--oversubscribe", "-n", "2"), Stream.of(words));
     }
 
+    @Tag("slow")
     @Test
     void pipeline() throws Exception {
         String stages =
@@ -140,6 +147,7 @@ class ProcessTreesTest {
      * What a script has left in the background: it belongs to the shepherd, in the script's session and in one of its
      * own.
      */
+    @Tag("slow")
     @Test
     void daemons() throws Exception {
         String counter =
@@ -173,6 +181,7 @@ class ProcessTreesTest {
         ProcessTreeJob.comesBack("python", List.of("python3", source("matrices.py"), "@/finish"));
     }
 
+    @Tag("slow")
     @Test
     void javaVirtualMachine() throws Exception {
         ProcessTreeJob.comesBack("java",
@@ -193,6 +202,7 @@ class ProcessTreesTest {
     }
 
     /** Named and refused, or named and closed in the image only. */
+    @Tag("slow")
     @Test
     void connectionsToOthers() throws Exception {
         Path name = Files.createTempDirectory("udckpt-o").resolve("socket");

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.support.report.ExitCode;
@@ -86,6 +87,7 @@ class RankDeathTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void killedWhileItsSnapshotIsWritten() throws Exception {
         try (RunningJob job = RunningJob.ballast(LONG_WRITE)) {
@@ -135,6 +137,7 @@ class RankDeathTest {
     }
 
     /** As the one before, but the agent asked itself for the checkpoint. */
+    @Tag("slow")
     @Test
     void endsWhileACheckpointByItselfIsWritten() throws Exception {
         try (RunningJob job = RunningJob.ballast(LONG_WRITE, "--interval", "500ms")) {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,6 +46,7 @@ class RefusalCodesTest {
      * One of each step, in their order: stop, look from outside, order of the tree, calls in the threads, descriptors,
      * questions to the snapshot.
      */
+    @Tag("slow")
     @ParameterizedTest
     @CsvSource({"main-ended, its main thread has ended", "call-handler, PR_SET_SYSCALL_USER_DISPATCH",
             "shared-files, CLONE_FILES", "aio, io_setup", "groups, cannot be restored at its place",

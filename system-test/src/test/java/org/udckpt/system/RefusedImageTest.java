@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.image.table.RecordTable;
@@ -29,6 +30,7 @@ import org.udckpt.store.RankRow;
  * Images that must not be restarted: the code of docs/operator/exit-codes.md, the thing by its name, and nothing left
  * behind.
  */
+@Tag("slow")
 @Timeout(240)
 class RefusedImageTest {
 

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.image.catalogue.Catalogue;
@@ -44,6 +45,7 @@ class RemovalTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void whatAJobNeedsStays() throws Exception {
         try (RunningJob job = RunningJob.ballast(directory, images, 2, "--full-every", "8")) {
@@ -101,6 +103,7 @@ class RemovalTest {
         assertEquals(0, again.exitValue(), job.commands.printed("again"));
     }
 
+    @Tag("slow")
     @Test
     void inAllTiers() throws Exception {
         Path fast = directory.resolve("fast");

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.image.catalogue.Catalogue;
@@ -44,6 +45,7 @@ class RepeatedCheckpointTest {
      * The first after a hundredth of 20 s; its cost of some milliseconds makes the next ones due in about a second
      * each.
      */
+    @Tag("slow")
     @Test
     void asOftenAsPays() throws Exception {
         try (RunningJob job = RunningJob.ballast(2, "--mtbf", "20s")) {
@@ -74,6 +76,7 @@ class RepeatedCheckpointTest {
         return Integer.parseInt(name.substring("ckpt-".length()));
     }
 
+    @Tag("slow")
     @Test
     void withoutWaitingAndTwoAtOnce() throws Exception {
         try (RunningJob job = RunningJob.ballast(32)) {

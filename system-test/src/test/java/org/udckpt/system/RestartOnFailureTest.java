@@ -9,6 +9,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.support.report.Failure;
@@ -36,6 +37,7 @@ class RestartOnFailureTest {
     }
 
     /** Of the newest checkpoint a byte is flipped after it was written. */
+    @Tag("slow")
     @Test
     void aDamagedCheckpointIsPassedBy() throws Exception {
         try (RunningJob job = RunningJob.ballast(MEBIBYTES, FLAG)) {
@@ -72,6 +74,7 @@ class RestartOnFailureTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void anEndThatWasAskedForIsNoFailure() throws Exception {
         try (RunningJob job = RunningJob.script("trap 'exit 9' TERM; " + FAILS_WHEN_TOLD, FLAG)) {
@@ -86,6 +89,7 @@ class RestartOnFailureTest {
     }
 
     /** In its directory is one of another job, from which nobody wants it to go on. */
+    @Tag("slow")
     @Test
     void withoutACheckpointOfItsOwnItIsNotRestarted() throws Exception {
         Path directory;

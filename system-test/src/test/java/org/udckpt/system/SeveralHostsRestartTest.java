@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.hosts.HostLab;
@@ -22,6 +23,7 @@ import org.udckpt.hosts.HostLab;
  * Restarts of jobs on several hosts: over reliable connections, with their files elsewhere, and what a plan says
  * before.
  */
+@Tag("slow")
 @Timeout(400)
 class SeveralHostsRestartTest {
     private static final int SECONDS = 150;

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.hosts.HostLab;
@@ -48,6 +49,7 @@ class SeveralHostsTest {
     }
 
     /** Each host has a disk of its own, which goes with it. */
+    @Tag("slow")
     @Test
     void eightRanksOfFourHostsGoOnOnFourOthersAndOnOne() throws Exception {
         try (SeveralHosts hosts = new SeveralHosts(9)) {
@@ -107,6 +109,7 @@ class SeveralHostsTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void timesAndCountsOfAllHostsAreSeenAtTheLead() throws Exception {
         try (SeveralHosts hosts = new SeveralHosts(4)) {
@@ -179,6 +182,7 @@ class SeveralHostsTest {
         assertTrue(image.at("/stop_ms/median").asDouble() <= longest, image.path("stop_ms").toString());
     }
 
+    @Tag("slow")
     @Test
     void aHostThatIsLostIsReplacedByASpareOne() throws Exception {
         try (SeveralHosts hosts = new SeveralHosts(5)) {
@@ -203,6 +207,7 @@ class SeveralHostsTest {
     }
 
     /** Both tiers are seen by all hosts; the lead copies. What is newest may be on the slow one only. */
+    @Tag("slow")
     @Test
     void theFastTierOfSeveralHostsMayBeLost() throws Exception {
         try (SeveralHosts hosts = new SeveralHosts(5)) {

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.attack.OrdinaryUser;
@@ -45,6 +46,7 @@ class SharedDirectoryTest {
     }
 
     /** That checkpoint is refused, and the job goes on. */
+    @Tag("slow")
     @Test
     void alsoAfterTheStart() throws Exception {
         try (ProcessTreeJob tree = new ProcessTreeJob(List.of("sh", "-c", PROGRAM))) {

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -113,6 +114,7 @@ class UnreadStandardErrorTest {
         return all;
     }
 
+    @Tag("slow")
     @Test
     void strangersDoNotEndIt() throws Exception {
         strangers();
@@ -121,6 +123,7 @@ class UnreadStandardErrorTest {
         assertEquals(0, job.end());
     }
 
+    @Tag("slow")
     @Test
     void whatWasSaidComesWhenItIsReadAgain() throws Exception {
         strangers();
@@ -130,6 +133,7 @@ class UnreadStandardErrorTest {
         assertEquals(0, job.end());
     }
 
+    @Tag("slow")
     @Test
     void aSignalEndsIt() throws Exception {
         strangers();

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,6 +61,7 @@ class HostLabTest {
         return words;
     }
 
+    @Tag("slow")
     @Test
     void nodesOfDifferentHostsTalkAcrossPartitionsAndCrashes() throws Exception {
         JobCredential credential = JobCredential.generate();

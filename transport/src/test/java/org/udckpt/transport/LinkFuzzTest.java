@@ -31,6 +31,7 @@ import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.VarCharVector;
 import org.apache.arrow.vector.VectorSchemaRoot;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -44,6 +45,7 @@ class LinkFuzzTest {
     /** The endpoint waits for what a damaged call still owes it; nothing depends on how long. */
     private static final Duration LONGEST_CALL = Duration.ofMillis(500);
 
+    @Tag("slow")
     @Test
     void damagedCallsHarmNobody() throws Exception {
         long seed = Long.getLong("udckpt.seed", 6);

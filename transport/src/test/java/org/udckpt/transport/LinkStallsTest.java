@@ -20,6 +20,7 @@ import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.OutOfMemoryException;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.VectorSchemaRoot;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.coordination.tree.Timing;
@@ -121,6 +122,7 @@ class LinkStallsTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void whatFindsNoMemoryIsTriedAgain() throws Exception {
         Received later = new Received() {

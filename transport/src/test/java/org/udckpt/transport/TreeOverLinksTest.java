@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,6 +59,7 @@ class TreeOverLinksTest {
         return ended;
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @CsvSource({"2, 2", "16, 4", "48, 16"})
     void everyNodeAnswersEachCallOnce(int count, int fanOut) throws Exception {
@@ -90,6 +92,7 @@ class TreeOverLinksTest {
         nodes.stream().filter(node -> node != nodes.get(1)).forEach(node -> assertEquals(List.of(), node.ends));
     }
 
+    @Tag("slow")
     @Test
     void aCoordinatorThatDiesIsNoticedByAll() throws Exception {
         start(10, 3);

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,6 +67,7 @@ class MpiVirtualizationTest {
     /**
      * UCX gives up after 5 s without an answer here; the job is down for 12 s, of which its clock must know nothing.
      */
+    @Tag("slow")
     @Test
     void aDowntimeBeyondTheTimeOutOfUcxIsNotNoticed() throws Exception {
         List<Node> incarnations = new ArrayList<>();

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
  * The inputs of the fuzz targets in C (native/src/test/fuzz), and a few changes of each, under AddressSanitizer and
  * UndefinedBehaviorSanitizer, without a fuzzer.
  */
+@Tag("slow")
 @Timeout(900) // the first one builds
 class NativeFuzzInputsTest {
     private static final int SECONDS = 120;

@@ -18,10 +18,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 
 /** The cases of native/src/test/c/soft-fabric/fabric_*.c once more, in programs that a sanitizer watches. */
+@Tag("slow")
 @Timeout(900) // the first one builds
 class SanitizedFabricTest {
     private static final ExecutorService TWO =

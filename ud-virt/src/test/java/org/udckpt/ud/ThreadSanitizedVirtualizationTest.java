@@ -1,11 +1,13 @@
 package org.udckpt.ud;
 
+import org.junit.jupiter.api.Tag;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Timeout;
 
 /** The same with a library that ThreadSanitizer watches: the control thread's work against the program's threads. */
 @Timeout(900) // the first one builds
+@Tag("slow")
 class ThreadSanitizedVirtualizationTest extends UdVirtualizationTest {
     SanitizedBuild build() {
         return SanitizedBuild.THREAD;

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.CleanupMode;
@@ -18,6 +19,7 @@ import org.udckpt.bench.command.Command;
  * {@code bench/applications} as a user starts it, with a program of this repository; the real ones take minutes and
  * hundreds of megabytes.
  */
+@Tag("slow")
 @Timeout(600)
 class ApplicationsTest {
     @TempDir(cleanup = CleanupMode.ON_SUCCESS)

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,6 +29,7 @@ class ScaleRunTest {
     }
 
     /** The bars, at the size of the run that the project is held against. */
+    @Tag("slow")
     @Test
     void theBarsHoldFor32752Ranks() {
         ScaleResult result = run(new Pattern(32_752, 16, 2), true, 1);

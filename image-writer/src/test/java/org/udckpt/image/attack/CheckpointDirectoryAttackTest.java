@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -164,6 +165,7 @@ class CheckpointDirectoryAttackTest {
      * The stranger's directory takes the place of the checkpoint between two opens of one file: the memory of the job
      * would go to him.
      */
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(ints = {0, OWNER})
     void aDirectoryInThePlaceOfACheckpointThatIsWritten(int victim) throws Exception {

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -252,6 +253,7 @@ class CatalogueTest {
         assertEquals(List.of(), catalogue().clean());
     }
 
+    @Tag("slow")
     @Test
     void writersInThreadsAndProcessesDoNotCollide() throws Exception {
         List<Process> processes = new ArrayList<>();

@@ -17,6 +17,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -133,6 +134,7 @@ class CheckpointCopyTest {
      * Every call fails once, tears once, and is once the last before a crash: the source is unhurt, the copy whole or
      * not there.
      */
+    @Tag("slow")
     @Test
     void everyCallMayFail() throws Exception {
         FaultyStorage clean = new FaultyStorage(null, FaultyStorage.Fault.FAIL, 0);

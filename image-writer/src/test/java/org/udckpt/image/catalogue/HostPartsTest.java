@@ -15,6 +15,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -326,6 +327,7 @@ class HostPartsTest {
     }
 
     /** Every call of the lead and of the hosts fails once, tears once, and is once the last before a crash. */
+    @Tag("slow")
     @Test
     void everyCallMayFail() throws Exception {
         Path checkpoint = write();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -15,6 +16,7 @@ import org.udckpt.linux.Syscall;
 /**
  * A process that is killed while it is captured is a reason to try again, whichever of its files in /proc tells of it.
  */
+@Tag("slow")
 @Timeout(240)
 class DeathInCaptureTest {
     private static final long SEED = Long.getLong("udckpt.seed", System.nanoTime() & 0xffffff);

@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -115,6 +116,7 @@ class RefusalTest {
      * Whatever else happens: processes of the job that end meanwhile, and no processor to be had, do not make it "try
      * again".
      */
+    @Tag("slow")
     @Test
     void aRefusalStaysOneUnderLoad() throws Exception {
         AtomicBoolean over = new AtomicBoolean();

@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +28,7 @@ class StopResumeTest {
         captureMany("threads", null, 30, 3);
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"altstack", "avx_state", "barrier", "blocked_calls", "brk_heap", "condvar",
             "cwd_umask_rlimit", "deleted_file", "dup_fds",

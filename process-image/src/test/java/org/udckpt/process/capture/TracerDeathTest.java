@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.linux.LinuxError;
@@ -19,6 +20,7 @@ import org.udckpt.linux.Proc;
  * kill -9 of an agent in the middle of captures: the job runs on, unhurt, with its own signal masks, and no snapshot is
  * left.
  */
+@Tag("slow")
 @Timeout(900)
 class TracerDeathTest {
     private static final int DEATHS = Integer.getInteger("udckpt.deaths", 10);

@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.udckpt.process.restore.lazy.Support;
 
@@ -45,6 +46,7 @@ class KernelFeatureTest {
     }
 
     /** What the kernel says of each process is the same before and after. */
+    @Tag("slow")
     @TestFactory
     Stream<DynamicTest> lineByLine() throws IOException {
         Installation installation = Installation.built();
@@ -53,6 +55,7 @@ class KernelFeatureTest {
     }
 
     /** With memory that comes in while the programs run. */
+    @Tag("slow")
     @TestFactory
     Stream<DynamicTest> lazily() throws IOException {
         assumeTrue(Support.refusal() == null, () -> "no lazy restart here: " + Support.refusal());

@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +32,7 @@ import org.udckpt.process.trace.TraceeGone;
  * be is refused by table and row; what could be is restored, or refused by an error with a name. Nothing hangs, and
  * nothing is left.
  */
+@Tag("slow")
 @Timeout(300)
 class LyingTablesTest {
     /** A tree with sessions, sockets with bytes in them, shared memory, timers, a terminal: most tables have rows. */

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -119,6 +120,7 @@ class MappedFileAttackTest {
      * He exchanges the two files at each look at the directory, so that one is checked and the other used, if there are
      * two looks.
      */
+    @Tag("slow")
     @Test
     void exchangedDuringTheRestart() throws Exception {
         Path program = OrdinaryUser.program("swap_names", scratch.toRealPath());

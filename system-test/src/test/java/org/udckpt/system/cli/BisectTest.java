@@ -13,6 +13,7 @@ import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +23,7 @@ import org.udckpt.linux.Watchpoints;
  * {@code udckpt bisect} of an MPI job whose program has a planted bug (system-test/src/test/c/overrun.c): in step 2500
  * rank 1 overwrites a value. Checkpoints were taken each second, most of them hold only what changed.
  */
+@Tag("slow")
 @Timeout(300)
 class BisectTest {
     private static final ObjectMapper JSON = new ObjectMapper();

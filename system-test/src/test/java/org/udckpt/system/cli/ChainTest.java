@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The main job: an unmodified MPICH program goes on, incarnation after incarnation, on other LIDs and QPNs, to the same
  * answer.
  */
+@Tag("slow")
 @Timeout(500)
 class ChainTest {
     private static final int GENERATIONS = 3; // a restart of a restarted job is what differs; MpiStressTest has ten

@@ -12,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,6 +33,7 @@ class ExportCoreTest {
     @TempDir
     Path directory;
 
+    @Tag("slow")
     @Test
     void gdbSeesTheProgram() throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {
@@ -135,6 +137,7 @@ class ExportCoreTest {
     }
 
     /** The gate's and the control thread's frames are on the stacks; below them is the program as it was. */
+    @Tag("slow")
     @Test
     void anMpiRankStandsAtTheGate() throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {

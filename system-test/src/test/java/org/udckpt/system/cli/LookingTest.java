@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code inspect}, {@code diff} and {@code verify} of a job whose insides, and whose changes between two checkpoints,
  * are known.
  */
+@Tag("slow")
 @Timeout(300)
 class LookingTest {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +23,7 @@ class NoKeyTest {
     @TempDir
     Path temp;
 
+    @Tag("slow")
     @Test
     void whoReadsMakesNone() throws Exception {
         Path checkpoint = Path.of(NoKeyTest.class.getResource("/golden-job-v2/ckpt-0001").toURI());

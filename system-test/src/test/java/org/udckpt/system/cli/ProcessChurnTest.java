@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +32,7 @@ class ProcessChurnTest {
     }
 
     /** The rank is a shell script; its program computes while the script's loops fork. */
+    @Tag("slow")
     @Test
     void scriptsThatForkAllTheTime() throws Exception {
         Path script = script("""

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +24,7 @@ class ProcessDescriptorsTest {
     @TempDir
     Path directory;
 
+    @Tag("slow")
     @Test
     void twice() throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {

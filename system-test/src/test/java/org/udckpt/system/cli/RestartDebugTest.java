@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +28,7 @@ class RestartDebugTest {
     @TempDir
     Path directory;
 
+    @Tag("slow")
     @Test
     void aRankAndTheJobAroundIt() throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {

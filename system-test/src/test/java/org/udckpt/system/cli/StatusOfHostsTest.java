@@ -15,11 +15,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What udckpt status says where a job on several hosts was started, and what it says on those. */
+@Tag("slow")
 @Timeout(180)
 class StatusOfHostsTest {
     private static final ObjectMapper JSON = new ObjectMapper();

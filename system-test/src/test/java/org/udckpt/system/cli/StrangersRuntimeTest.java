@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ import org.udckpt.attack.OrdinaryUser;
  * An ordinary user's job from run to restart while a stranger holds the name of the user's runtime directory, with a
  * job of his own making in it; under umasks that would take everything away, or nothing. Modes are what the code says.
  */
+@Tag("slow")
 @Timeout(180)
 class StrangersRuntimeTest {
     private static final Path SHARED = Path.of("/dev/shm");

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,7 @@ class DisniJobTest {
     @TempDir
     Path directory;
 
+    @Tag("slow")
     @Test
     void datagramsGoOnOverRestarts() throws Exception {
         goOnOverRestarts(Datagrams.class, directory.toString());

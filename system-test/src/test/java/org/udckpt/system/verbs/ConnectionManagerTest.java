@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,7 @@ class ConnectionManagerTest {
     @TempDir
     Path directory;
 
+    @Tag("slow")
     @Test
     void datagramServicesAreFoundOverRestarts() throws Exception {
         roundsGoOn("udp", 7301);
@@ -58,6 +60,7 @@ class ConnectionManagerTest {
     }
 
     /** As perftest -R -c UD does; lost datagrams bring requests to a process that has just stopped to listen. */
+    @Tag("slow")
     @Test
     void replacedListenerIsNoMissingOne() throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {

@@ -7,6 +7,7 @@ import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,6 +18,7 @@ import org.udckpt.system.cli.Udckpts;
  * A job that was checkpointed at its very end: a restarted process runs before its verbs are there again, and may end
  * before that. Its code is the restart's.
  */
+@Tag("slow")
 @Timeout(300)
 class EndsAtOnceTest {
     private static final int INCARNATIONS = 4;

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +28,7 @@ import org.udckpt.system.cli.Udckpts;
  * Verbs and rdma_cm clients that nobody here wrote, killed after a checkpoint while they exchange messages, end well on
  * other hosts. bench/clients runs all of them, in more ways.
  */
+@Tag("slow")
 @Timeout(900)
 class ForeignClientsTest {
     private static final int ATTEMPTS = 4;

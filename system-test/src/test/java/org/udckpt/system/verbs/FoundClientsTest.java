@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,8 +21,19 @@ class FoundClientsTest {
     Path directory;
 
     @ParameterizedTest
-    @ValueSource(strings = {"dlsym", "dlvsym", "deepbind", "plugin", "plugin-deepbind", "default", "next", "dlmopen"})
+    @ValueSource(strings = {"dlvsym", "plugin-deepbind"})
     void endsWellAfterRestart(String way) throws Exception {
+        endsWell(way);
+    }
+
+    @Tag("slow")
+    @ParameterizedTest
+    @ValueSource(strings = {"dlsym", "deepbind", "plugin", "default", "next", "dlmopen"})
+    void otherWaysOfFindingThem(String way) throws Exception {
+        endsWell(way);
+    }
+
+    private void endsWell(String way) throws Exception {
         Path images = directory.resolve("images"), finish = directory.resolve("finish");
         try (Udckpts udckpts = new Udckpts(directory)) {
             Udckpts.Running first = run(udckpts, images, way, finish);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,6 +15,7 @@ import org.udckpt.system.cli.Udckpts;
  * The calls of libibverbs and librdmacm that wait for ever end with EINTR, or go on, as on a device: by the flags of
  * the signal's handler alone. Checkpoints and restarts end none.
  */
+@Tag("slow")
 @Timeout(600)
 class InterruptedCallsTest {
     private static final int CHECKPOINTS = 3;

@@ -7,6 +7,7 @@ import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.udckpt.system.cli.Udckpts;
 
 /** One poll gets the completions that a checkpoint has taken from the device, and those that came after it. */
+@Tag("slow")
 @Timeout(300)
 class OnePollTest {
     @TempDir
