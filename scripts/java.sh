@@ -23,8 +23,11 @@ needed_flags() {
 # Constructors and accessors of the records that tables are made of are called by the JVM itself: a method handle for
 # each, which the JDK makes otherwise, costs a young JVM half a millisecond, 165 of them before a restarted job's first
 # instruction, and is faster only from some 100,000 rows on.
+#
+# Picocli looks for a class of Groovy's, in each jar.
 java_flags() {
-    printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData -Djdk.reflect.useNativeAccessorOnly=true
+    printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData -Djdk.reflect.useNativeAccessorOnly=true \
+        -Dpicocli.disable.closures=true
     case $1 in
         # A young generation by the memory's size (a hundred megabytes here) would only be more to touch beside the job.
         run | batch | agent | restart)

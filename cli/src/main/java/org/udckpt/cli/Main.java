@@ -1,5 +1,6 @@
 package org.udckpt.cli;
 
+import java.util.Arrays;
 import org.udckpt.launch.OwnCommandLine;
 import org.udckpt.support.report.Failure;
 import org.udckpt.support.report.Messages;
@@ -13,7 +14,23 @@ public final class Main {
     public static void main(String[] arguments) {
         StandardError.install();
         PrintableStream.install();
-        System.exit(run(arguments));
+        int code = run(arguments);
+        if (code != 0 || othersRun()) {
+            System.exit(code);
+        }
+        // Else the JVM ends by itself, after the same hooks: System.exit would first look for a logger of exits, and
+        // open each jar of the class path for that.
+    }
+
+    /** Whether other threads would keep the JVM. */
+    private static boolean othersRun() {
+        ThreadGroup all = Thread.currentThread().getThreadGroup();
+        while (all.getParent() != null) {
+            all = all.getParent();
+        }
+        Thread[] threads = new Thread[all.activeCount() + 16];
+        int count = all.enumerate(threads);
+        return Arrays.stream(threads, 0, count).anyMatch(one -> one != Thread.currentThread() && !one.isDaemon());
     }
 
     /** Without the exit: the exit code. */
