@@ -11,11 +11,10 @@
 static const int levels[] = {IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_LITE};
 #define LEVELS (int)(sizeof levels / sizeof *levels)
 
-/* Of the moment: IP_MTU, IPV6_MTU and IPV6_PATHMTU, of the route; TCP's window, its segments, acknowledgements, clocks
- * and what it has counted; what only a connection that is being made has (TCP_FASTOPEN_CONNECT, _NO_COOKIE); what has a
- * test of its own (TCP_CONGESTION). */
+/* Of the moment: IP_MTU, IPV6_MTU and IPV6_PATHMTU, of the route; TCP's acknowledgements, clocks and what it has
+ * counted; what has a test of its own (TCP_CONGESTION). */
 static bool moment(int level, int option) {
-  static const int tcp[] = {2, 10, 11, 12, 13, 19, 20, 21, 22, 24, 26, 28, 29, 30, 31, 33, 34, 35, 43};
+  static const int tcp[] = {11, 12, 13, 19, 20, 21, 22, 24, 26, 28, 29, 31, 33, 35, 43};
   if (level == IPPROTO_IP) return option == 14 /* IP_MTU */ || option == 3 || option == 9;
   if (level == IPPROTO_IPV6) return option == 24 || option == 61 || option == 6 /* IPV6_2292PKTOPTIONS */;
   for (size_t i = 0; level == IPPROTO_TCP && i < sizeof tcp / sizeof *tcp; i++)
@@ -33,7 +32,9 @@ static bool left_alone(int level, int option) {
 static bool skipped(const char *what, int level, int option) {
   bool cast = levels[level] == IPPROTO_IP ? option == IP_MULTICAST_IF || option == IP_MULTICAST_TTL
                                           : option == IPV6_MULTICAST_IF || option == IPV6_MULTICAST_HOPS;
-  return moment(levels[level], option) ||
+  /* TCP_MAXSEG, TCP_WINDOW_CLAMP, TCP_FASTOPEN_CONNECT and _NO_COOKIE, which the kernel changes when it connects */
+  bool changes = levels[level] == IPPROTO_TCP && (option == 2 || option == 10 || option == 30 || option == 34);
+  return moment(levels[level], option) || (changes && strstr(what, "connection")) ||
          (strstr(what, "TCP") && (levels[level] == IPPROTO_IP || levels[level] == IPPROTO_IPV6) && cast);
 }
 

@@ -226,6 +226,19 @@ static void udp_group(void) {
     MUST(setsockopt(socket(AF_INET, SOCK_DGRAM, 0), IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof group));
 }
 
+/* Both ends speak Multipath TCP. */
+static void multipath(void) {
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof name;
+    int server = socket(AF_INET, SOCK_STREAM, 262 /* IPPROTO_MPTCP */);
+    MUST(server);
+    MUST(bind(server, (void *)&name, sizeof name));
+    MUST(listen(server, 1));
+    MUST(getsockname(server, (void *)&name, &length));
+    MUST(connect(socket(AF_INET, SOCK_STREAM, 262), (void *)&name, sizeof name));
+    MUST(accept(server, NULL, NULL));
+}
+
 /* A datagram socket with an abstract name, and one that is connected to it; one of the two is in a process outside of
  * the job. */
 static void datagrams_outside(int server_is_outside) {
@@ -382,6 +395,7 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "tcp-early")) tcp_early();
     else if (!strcmp(kind, "tcp-self")) tcp_self();
     else if (!strcmp(kind, "udp-group")) udp_group();
+    else if (!strcmp(kind, "multipath")) multipath();
     else if (!strcmp(kind, "raw-shut")) shutdown(socket(AF_INET, SOCK_RAW, IPPROTO_UDP), SHUT_RDWR); /* ENOTCONN */
     else if (!strcmp(kind, "device-node")) {
         MUST(mknod("node", S_IFCHR | 0640, makedev(1, 3)));

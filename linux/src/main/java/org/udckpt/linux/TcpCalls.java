@@ -27,10 +27,10 @@ public final class TcpCalls {
 
     private TcpCalls() {}
 
-    /** A new socket that does not block. */
-    public static int open(int domain) {
+    /** A new socket that does not block. @param protocol IPPROTO_TCP or IPPROTO_MPTCP */
+    public static int open(int domain, int protocol) {
         return (int) LinuxError.check(
-                Syscall.call(Syscall.SOCKET, domain, SOCK_STREAM | Syscall.O_CLOEXEC | Syscall.O_NONBLOCK, 0),
+                Syscall.call(Syscall.SOCKET, domain, SOCK_STREAM | Syscall.O_CLOEXEC | Syscall.O_NONBLOCK, protocol),
                 "a TCP socket");
     }
 

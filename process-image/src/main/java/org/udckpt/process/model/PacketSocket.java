@@ -51,8 +51,7 @@ public sealed interface PacketSocket {
 
         /** IPPROTO_UDP, or what its options have of it: IPPROTO_UDPLITE. */
         public int protocol() {
-            int other = BindOptions.now(options, TcpOptions.SOL_SOCKET, SocketLevel.SO_PROTOCOL);
-            return other == 0 ? PacketOptions.SOL_UDP : other;
+            return SocketLevel.protocol(options, PacketOptions.SOL_UDP);
         }
 
         /** Whether the two, or it is the same, are bound to one address with SO_REUSEPORT. */

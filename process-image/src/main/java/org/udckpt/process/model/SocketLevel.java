@@ -37,6 +37,26 @@ public final class SocketLevel {
 
     private SocketLevel() {}
 
+    /** The protocol of a socket with these options. @param usual of its kind */
+    public static int protocol(int[] options, int usual) {
+        int other = BindOptions.now(options, TcpOptions.SOL_SOCKET, SO_PROTOCOL);
+        return other == 0 ? usual : other;
+    }
+
+    /** These options of a socket of that protocol, whose kind has usually another one. */
+    public static int[] ofProtocol(int protocol, int[] options) {
+        int[] all = Arrays.copyOf(options, options.length + 3);
+        all[options.length] = TcpOptions.SOL_SOCKET;
+        all[options.length + 1] = SO_PROTOCOL;
+        all[options.length + 2] = protocol;
+        return all;
+    }
+
+    /** Whether the option at {@code index} of a list can be set, and does not only tell the protocol. */
+    public static boolean settable(int[] options, int index) {
+        return options[index] != TcpOptions.SOL_SOCKET || options[index + 1] != SO_PROTOCOL;
+    }
+
     /** What setsockopt(2) is given for the option at {@code index} of a list of options: an int, or struct linger. */
     public static int[] argument(int[] options, int index) {
         boolean linger = options[index] == TcpOptions.SOL_SOCKET && options[index + 1] == SO_LINGER;

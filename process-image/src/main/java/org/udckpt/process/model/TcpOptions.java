@@ -2,12 +2,12 @@ package org.udckpt.process.model;
 
 /** The options of TCP sockets whose values are an int and are carried over (socket(7), tcp(7), ip(7), ipv6(7)). */
 public final class TcpOptions {
-    public static final int SOL_SOCKET = 1, SOL_IP = 0, SOL_TCP = 6, SOL_IPV6 = 41;
+    public static final int SOL_SOCKET = 1, SOL_IP = 0, SOL_TCP = 6, SOL_IPV6 = 41, IPPROTO_MPTCP = 262;
     public static final int SO_REUSEADDR = 2, SO_REUSEPORT = 15, SO_RCVLOWAT = 18, IPV6_V6ONLY = 26;
 
     /**
      * {level, name}, in the order in which they are set: IP_TOS sets SO_PRIORITY, too. Not here: what has a field of
-     * its own in {@link TcpSocket}; what only a connection's moment knows (TCP_QUICKACK, TCP_MAXSEG, TCP_WINDOW_CLAMP).
+     * its own in {@link TcpSocket}; what only a connection's moment knows (TCP_QUICKACK); {@link #BEFORE}.
      */
     public static final int[][] CARRIED = IpLevel.with(new int[][]{
             {SOL_IPV6, IPV6_V6ONLY}, {SOL_IP, 1 /* IP_TOS */},
@@ -27,6 +27,12 @@ public final class TcpOptions {
             {SOL_TCP, 44 /* TCP_RTO_MAX_MS */}, {SOL_TCP, 45 /* TCP_RTO_MIN_US */},
             {SOL_TCP, 46 /* TCP_DELACK_MAX_US */},
     });
+
+    /** As {@link #CARRIED}: what a socket has been told before it is connected, and what the kernel changes then. */
+    public static final int[][] BEFORE = {
+            {SOL_TCP, 2 /* TCP_MAXSEG */}, {SOL_TCP, 10 /* TCP_WINDOW_CLAMP */},
+            {SOL_TCP, 30 /* TCP_FASTOPEN_CONNECT */}, {SOL_TCP, 34 /* TCP_FASTOPEN_NO_COOKIE */},
+    };
 
     private TcpOptions() {}
 }

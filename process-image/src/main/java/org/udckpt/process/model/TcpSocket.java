@@ -27,6 +27,11 @@ public record TcpSocket(long id, int flags, int domain, TcpState state, long pee
         int backlog, int[] options, long receiveTimeoutUs, long sendTimeoutUs, int lingerSeconds, int sendBuffer,
         int receiveBuffer,
         String congestion, String device) {
+    /** IPPROTO_TCP, or what its options have of it: IPPROTO_MPTCP, where nobody is connected to it. */
+    public int protocol() {
+        return SocketLevel.protocol(options, TcpOptions.SOL_TCP);
+    }
+
     /** State of the process's end, and of the other end. */
     public enum TcpState {
         /** New, or bound only. */

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
@@ -63,6 +65,14 @@ class RefusalTest {
             "urgent-owner, on urgent data (fcntl(2) F_SETOWN)"})
     void oddities(String kind, String words) throws Exception {
         refusedTwice(kind, words);
+    }
+
+    /** A listener alone is kept. */
+    @Test
+    void multipathTcp() throws Exception {
+        Path enabled = Path.of("/proc/sys/net/mptcp/enabled");
+        assumeTrue(Files.exists(enabled) && Files.readString(enabled).strip().equals("1"), "this kernel has it not");
+        refusedTwice("multipath", "a connection of Multipath TCP");
     }
 
     /** Both addresses are named, so that the user can find who it is. */

@@ -53,8 +53,7 @@ public final class PacketSetup {
     public static void options(PacketSocket socket, int fd, boolean later) {
         int[] options = socket.options();
         for (int i = 0; i < options.length; i += 3) {
-            boolean protocol = options[i] == TcpOptions.SOL_SOCKET && options[i + 1] == SocketLevel.SO_PROTOCOL;
-            if (!protocol && BindOptions.later(options, i) == later) {
+            if (SocketLevel.settable(options, i) && BindOptions.later(options, i) == later) {
                 TcpCalls.option(fd, options[i], options[i + 1], SocketLevel.argument(options, i));
             }
         }

@@ -17,6 +17,7 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.socket.BoundPorts;
 import org.udckpt.process.kinds.socket.SocketCapture;
 import org.udckpt.process.kinds.socket.SocketType;
+import org.udckpt.process.model.TcpOptions;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TcpSocket.TcpState;
 
@@ -30,7 +31,6 @@ final class TcpCapture implements SocketCapture {
      * (TCP_DELACK_MAX, TCP_CORK).
      */
     private static final int LOOKS = 250;
-    private static final int IPPROTO_TCP = 6;
 
     private record Found(OpenDescriptor open, long id) {}
 
@@ -55,7 +55,7 @@ final class TcpCapture implements SocketCapture {
 
     @Override
     public boolean takes(SocketType type) {
-        return type.internet(SOCK_STREAM, IPPROTO_TCP);
+        return type.internet(SOCK_STREAM, TcpOptions.SOL_TCP) || type.internet(SOCK_STREAM, TcpOptions.IPPROTO_MPTCP);
     }
 
     /** Only notes the socket; it is examined when all are known. */
@@ -123,6 +123,10 @@ final class TcpCapture implements SocketCapture {
 
     private Verdict look(TcpEnd end) {
         int state = end.state();
+        if (end.multipath && state != TcpTable.LISTEN && (state != TcpTable.CLOSE || end.receivesNoMore())) {
+            throw end.open.refuse(end + ": a connection of Multipath TCP cannot be checkpointed; let its ends speak "
+                    + "TCP (Go: GODEBUG=multipathtcp=0), or close it first");
+        }
         return switch (state) {
             case TcpTable.LISTEN -> new Verdict(TcpState.LISTENING, 0);
             case TcpTable.CLOSE -> new Verdict(end.receivesNoMore() ? TcpState.CLOSED : TcpState.UNCONNECTED, 0);

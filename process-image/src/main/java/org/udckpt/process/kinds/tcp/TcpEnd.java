@@ -35,6 +35,8 @@ final class TcpEnd implements AutoCloseable {
     final OpenDescriptor open;
     final long id;
     final int domain;
+    /** Multipath TCP. What such a listener accepts from who speaks TCP only is TCP. */
+    final boolean multipath;
     final byte[] local;
     /** Empty: none. */
     final byte[] remote;
@@ -47,6 +49,7 @@ final class TcpEnd implements AutoCloseable {
         this.socket = socket;
         this.room = new TcpRoom(socket);
         this.domain = SocketQueue.option(socket, SocketQueue.SO_DOMAIN);
+        this.multipath = SocketQueue.option(socket, SocketQueue.SO_PROTOCOL) == TcpOptions.IPPROTO_MPTCP;
         this.local = InternetName.of(Syscall.GETSOCKNAME, socket);
         this.remote = InternetName.of(Syscall.GETPEERNAME, socket);
     }

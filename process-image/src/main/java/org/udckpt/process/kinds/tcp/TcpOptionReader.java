@@ -5,19 +5,49 @@ import static org.udckpt.linux.LinuxConstants.SOCK_STREAM;
 import static org.udckpt.linux.LinuxConstants.TCP_CONGESTION;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.socket.SocketOptions;
+import org.udckpt.process.model.SocketLevel;
 import org.udckpt.process.model.TcpOptions;
 import org.udckpt.process.model.TcpSocket;
+import org.udckpt.process.model.TcpSocket.TcpState;
 
 /** Reads the options of TCP sockets, and compares them with those of a new one. Close it. */
 final class TcpOptionReader implements AutoCloseable {
     private static final int TCP_ULP = 31;
 
-    private final SocketOptions options = new SocketOptions(SOCK_STREAM, 0, TcpOptions.CARRIED);
+    private final Compared usual = new Compared(TcpOptions.SOL_TCP);
+    private final Compared ofMultipath = new Compared(TcpOptions.IPPROTO_MPTCP);
+
+    /** The options of the sockets of one protocol. */
+    private static final class Compared implements AutoCloseable {
+        private final SocketOptions always;
+        private final SocketOptions before;
+
+        Compared(int protocol) {
+            always = new SocketOptions(SOCK_STREAM, protocol, TcpOptions.CARRIED);
+            before = new SocketOptions(SOCK_STREAM, protocol, TcpOptions.BEFORE);
+        }
+
+        int[] changed(TcpEnd end, TcpState state) {
+            int[] changed = always.changed(end.domain, end.socket());
+            boolean connected = state != TcpState.UNCONNECTED && state != TcpState.LISTENING;
+            int[] more = connected ? new int[0] : before.changed(end.domain, end.socket());
+            int[] all = Arrays.copyOf(changed, changed.length + more.length);
+            System.arraycopy(more, 0, all, changed.length, more.length);
+            return end.multipath ? SocketLevel.ofProtocol(TcpOptions.IPPROTO_MPTCP, all) : all;
+        }
+
+        @Override
+        public void close() {
+            always.close();
+            before.close();
+        }
+    }
 
     /** Whether the other end's address is one of this machine. */
     static boolean isLocal(TcpEnd end) {
@@ -39,16 +69,17 @@ final class TcpOptionReader implements AutoCloseable {
         }
     }
 
-    TcpSocket record(TcpEnd end, TcpSocket.TcpState state, long peer, byte[] queued, int shutdown, int backlog) {
+    TcpSocket record(TcpEnd end, TcpState state, long peer, byte[] queued, int shutdown, int backlog) {
         refuseOddities(end);
         int socket = end.socket();
         String congestion = congestion(socket);
-        byte[] remote = state == TcpSocket.TcpState.CLOSED && end.remote.length == 0 ? end.formerRemote() : end.remote;
+        Compared options = end.multipath ? ofMultipath : usual;
+        byte[] remote = state == TcpState.CLOSED && end.remote.length == 0 ? end.formerRemote() : end.remote;
         return new TcpSocket(end.id, end.open.openFlags(), end.domain, state, peer, end.local, remote, queued, shutdown,
-                backlog, options.changed(end.domain, socket), SocketOptions.receiveTimeoutUs(socket),
+                backlog, options.changed(end, state), SocketOptions.receiveTimeoutUs(socket),
                 SocketOptions.sendTimeoutUs(socket), SocketOptions.linger(socket),
                 SocketOptions.chosenSendBuffer(socket), end.chosenReceiveBuffer(),
-                congestion.equals(congestion(options.model(end.domain))) ? "" : congestion,
+                congestion.equals(congestion(options.always.model(end.domain))) ? "" : congestion,
                 SocketOptions.device(socket));
     }
 
@@ -58,7 +89,7 @@ final class TcpOptionReader implements AutoCloseable {
 
     private static void refuseOddities(TcpEnd end) {
         String layer = SocketOptions.text(end.socket(), TcpOptions.SOL_TCP, TCP_ULP);
-        if (!layer.isEmpty()) {
+        if (!layer.isEmpty() && !end.multipath) { // which is such a layer
             throw end.open.refuse(end + ": a TCP socket with the kernel's " + layer
                     + " layer (TCP_ULP) cannot be checkpointed; turn that layer off");
         }
@@ -66,6 +97,7 @@ final class TcpOptionReader implements AutoCloseable {
 
     @Override
     public void close() {
-        options.close();
+        usual.close();
+        ofMultipath.close();
     }
 }

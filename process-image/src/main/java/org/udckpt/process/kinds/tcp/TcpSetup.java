@@ -10,6 +10,7 @@ import org.udckpt.linux.TcpCalls;
 import org.udckpt.process.kinds.socket.PacketSetup;
 import org.udckpt.process.kinds.socket.SocketTimeouts;
 import org.udckpt.process.model.BindOptions;
+import org.udckpt.process.model.SocketLevel;
 import org.udckpt.process.model.TcpOptions;
 import org.udckpt.process.model.TcpSocket;
 
@@ -21,7 +22,7 @@ final class TcpSetup {
 
     /** A new socket that may share its port, with what cannot be changed once it has one. */
     static int open(TcpSocket model) {
-        int socket = TcpCalls.open(model.domain());
+        int socket = TcpCalls.open(model.domain(), model.protocol());
         try {
             TcpCalls.option(socket, TcpOptions.SOL_SOCKET, TcpOptions.SO_REUSEADDR, 1);
             PacketSetup.device(socket, model.device());
@@ -48,7 +49,8 @@ final class TcpSetup {
     /** All the rest but SO_REUSEADDR. */
     static void options(TcpSocket model, int socket) {
         for (int i = 0; i < model.options().length; i += 3) {
-            if (!early(model, i) && !sharing(model, i) && !BindOptions.later(model.options(), i)) {
+            if (SocketLevel.settable(model.options(), i) && !early(model, i) && !sharing(model, i)
+                    && !BindOptions.later(model.options(), i)) {
                 TcpCalls.option(socket, model.options()[i], model.options()[i + 1], model.options()[i + 2]);
             }
         }

@@ -34,7 +34,6 @@ import org.udckpt.process.kinds.socket.SocketType;
 import org.udckpt.process.model.PacketOptions;
 import org.udckpt.process.model.PacketSocket.UdpSocket;
 import org.udckpt.process.model.SocketLevel;
-import org.udckpt.process.model.TcpOptions;
 
 /**
  * UDP sockets with their unread datagrams. Who sends to them, or gets what they send, does not matter: it may be
@@ -121,8 +120,7 @@ final class UdpCapture implements SocketCapture {
     }
 
     private static int[] ofProtocol(SocketType type, int[] options) {
-        return type.protocol() == PacketOptions.SOL_UDP ? options
-                : joined(options, TcpOptions.SOL_SOCKET, SocketLevel.SO_PROTOCOL, type.protocol());
+        return type.protocol() == PacketOptions.SOL_UDP ? options : SocketLevel.ofProtocol(type.protocol(), options);
     }
 
     private static int[] joined(int[] options, int... more) {
