@@ -203,7 +203,7 @@ static void tcp_self(void) {
 }
 
 /* A file in /proc of a child that has ended. */
-static void ended_owner(const char *name, int flags, bool waited) {
+static void ended_owner(const char *name, int flags, off_t position, bool waited) {
     int go[2];
     MUST(pipe(go));
     pid_t child = fork();
@@ -214,7 +214,9 @@ static void ended_owner(const char *name, int flags, bool waited) {
     }
     char path[64];
     snprintf(path, sizeof path, "/proc/%d%s", child, name);
-    MUST(open(path, O_RDONLY | flags));
+    int fd = open(path, O_RDONLY | flags);
+    MUST(fd);
+    MUST(lseek(fd, position, SEEK_SET));
     MUST(close(go[1]));
     MUST(close(go[0]));
     siginfo_t info;
@@ -381,9 +383,10 @@ static void make(const char *kind) {
     } else if (!strcmp(kind, "message-queue")) {
         MUST(mq_open("/udckpt-odd", O_RDWR | O_CREAT | O_EXCL, 0600, NULL));
         MUST(mq_unlink("/udckpt-odd"));
-    } else if (!strcmp(kind, "ended-owner")) ended_owner("/status", 0, true);
-    else if (!strcmp(kind, "ended-directory")) ended_owner("", O_DIRECTORY, true);
-    else if (!strcmp(kind, "ended-environment")) ended_owner("/environ", 0, false);
+    } else if (!strcmp(kind, "ended-descriptors")) ended_owner("/fd", O_DIRECTORY, 0, true);
+    else if (!strcmp(kind, "ended-memory")) ended_owner("/mem", 0, 0, true);
+    else if (!strcmp(kind, "ended-read")) ended_owner("/status", 0, 7, true);
+    else if (!strcmp(kind, "ended-environment")) ended_owner("/environ", 0, 0, false);
     else if (!strcmp(kind, "other-owner")) MUST(open("/proc/1/status", O_RDONLY));
     else if (!strcmp(kind, "process-outside")) MUST(syscall(SYS_pidfd_open, 1, 0));
     else if (!strcmp(kind, "segment")) MUST(segment = shmget(IPC_PRIVATE, 65536, IPC_CREAT | 0600));

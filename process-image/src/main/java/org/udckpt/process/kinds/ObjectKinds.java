@@ -31,7 +31,9 @@ import org.udckpt.process.kinds.lock.FileLockKind;
 import org.udckpt.process.kinds.memory.MappedFileKind;
 import org.udckpt.process.kinds.memory.SharedMemoryKind;
 import org.udckpt.process.kinds.named.DirectoryOrDeviceKind;
+import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
+import org.udckpt.process.kinds.namespace.NamespaceFileKind;
 import org.udckpt.process.kinds.netlink.NetlinkSocketKind;
 import org.udckpt.process.kinds.pidfd.PidFdKind;
 import org.udckpt.process.kinds.pipe.PipeEndKind;
@@ -150,7 +152,11 @@ public enum ObjectKinds {
     /** IP_OPTIONS, IPV6_HOPOPTS. */
     BINARY_OPTION(new BinaryOptionKind()),
     /** raw(7), icmp(7). */
-    RAW_SOCKET(new RawSocketKind());
+    RAW_SOCKET(new RawSocketKind()),
+    /** proc(5), of what has ended. */
+    ENDED_PROCESS_FILE(new EndedProcessFileKind()),
+    /** namespaces(7). */
+    NAMESPACE_FILE(new NamespaceFileKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

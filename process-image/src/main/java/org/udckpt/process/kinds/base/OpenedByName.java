@@ -24,7 +24,10 @@ public final class OpenedByName {
     private static final long OVERLAYFS = 0x794c7630L;
     private static final String DELETED = " (deleted)";
     /** proc_pid(5); the kernel finds the owner again at each look. */
-    private static final Pattern OF_A_PROCESS = Pattern.compile("/proc/(\\d+)(/.*| [(]deleted[)])?");
+    private static final Pattern OF_A_PROCESS = Pattern.compile("/proc/(\\d+)(?:/task/(\\d+))?(/.*| [(]deleted[)])?");
+    /** Whose names are numbers of what only that process has, or that only a tracer may open (proc_pid_mem(5)). */
+    private static final Pattern OF_THAT_PROCESS_ALONE = Pattern.compile(
+            "/proc/\\d+(/task/\\d+)?(/(fd|fdinfo|map_files)/.*|/mem)");
     /**
      * Devices without a state, by their numbers, and where each machine has them
      * (Documentation/admin-guide/devices.txt).
@@ -57,16 +60,44 @@ public final class OpenedByName {
                 : null;
     }
 
-    /** The name of a file in /proc or /sys. */
+    /** Whether it is a file in /proc of a process or thread that has ended and was waited for. */
+    public boolean ofEnded(OpenDescriptor open) {
+        Matcher owner = OF_A_PROCESS.matcher(open.link());
+        if (!owner.matches() || ended.contains(Integer.parseInt(owner.group(1)))) {
+            return false;
+        }
+        String process = "/proc/" + owner.group(1);
+        return isGone(open, process, owner.group(1))
+                || owner.group(2) != null && isGone(open, process + "/task/" + owner.group(2), owner.group(2))
+                // and its number is another's now
+                || open.link().endsWith(DELETED) && !OF_THAT_PROCESS_ALONE.matcher(open.name()).matches();
+    }
+
+    private boolean isGone(OpenDescriptor open, String directory, String number) {
+        return !owners.contains(Integer.parseInt(number)) && Files.tryStat(seenBy(open.process(), directory)) == null;
+    }
+
+    /**
+     * Refuses a file of an ended process where another process does not have such a file.
+     *
+     * @param own the same file of the process that has it open
+     */
+    public void openable(OpenDescriptor open, String own) {
+        boolean alone = OF_THAT_PROCESS_ALONE.matcher(own).matches();
+        Files.Stat stat = alone ? null : Files.tryStat(seenBy(open.process(), own));
+        if (stat == null) {
+            throw open.refuse(goneOwner(open.link()) + "; close it first");
+        }
+        permitted(open, own, stat);
+    }
+
+    /** The name of a file in /proc or /sys whose owner, if it has one, is there. */
     public String pseudo(OpenDescriptor open) {
         Matcher owner = OF_A_PROCESS.matcher(open.link());
         int pid = owner.matches() ? Integer.parseInt(owner.group(1)) : 0;
         if (ended.contains(pid)) {
             refuseUnopened(open);
         } else if (owner.matches() && !owners.contains(pid)) {
-            if (Files.tryStat(seenBy(open.process(), "/proc/" + owner.group(1))) == null) {
-                throw open.refuse(goneOwner(open.link()) + "; close it first");
-            }
             throw open.refuse(open.link()
                     + " belongs to a process outside the job, and would belong to a different one after a restart; "
                     + "close it first");

@@ -4,7 +4,7 @@ import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 
-/** Files of /proc and /sys. */
+/** Files of /proc and /sys whose owner, if they have one, is there. */
 final class PseudoFileCapture implements KindCapture {
     private final CaptureScope scope;
 
@@ -14,7 +14,7 @@ final class PseudoFileCapture implements KindCapture {
 
     @Override
     public boolean takes(OpenDescriptor open) {
-        return open.pseudo();
+        return open.pseudo() && !scope.names().ofEnded(open);
     }
 
     @Override

@@ -1,0 +1,40 @@
+package org.udckpt.process.kinds.namespace;
+
+import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.CheckedImage;
+import org.udckpt.process.kinds.base.DescriptorKind;
+import org.udckpt.process.kinds.base.KindCapture;
+import org.udckpt.process.kinds.base.KindRestore;
+import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.model.BrokenTable;
+import org.udckpt.process.model.RowCheck;
+
+/** Open namespaces, which are those of the process that has them open: after a restart its new ones. */
+public final class NamespaceFileKind implements DescriptorKind<NamespaceFile> {
+    @Override
+    public Class<NamespaceFile> record() {
+        return NamespaceFile.class;
+    }
+
+    @Override
+    public String shown(NamespaceFile file) {
+        return file.name();
+    }
+
+    @Override
+    public void check(NamespaceFile file, RowCheck row, CheckedImage image) throws BrokenTable {
+        row.text("name", file.name());
+        row.require(NamespaceFile.isName(file.name()), "name is of no kind of namespaces (length %d)",
+                file.name().length());
+    }
+
+    @Override
+    public KindCapture capture(CaptureScope scope) {
+        return new NamespaceFileCapture(scope);
+    }
+
+    @Override
+    public KindRestore<NamespaceFile> restore(RestoreScope scope) {
+        return new NamespaceFileRestore();
+    }
+}

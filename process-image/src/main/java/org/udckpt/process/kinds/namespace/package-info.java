@@ -1,0 +1,2 @@
+/** Descriptors of namespaces. */
+package org.udckpt.process.kinds.namespace;
