@@ -14,6 +14,7 @@ import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.files.FileCut;
 import org.udckpt.process.files.QuietFiles;
+import org.udckpt.process.kinds.base.IpcObject;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.model.MemoryKind;
@@ -85,6 +86,7 @@ final class MemoryObjects {
                                     + "munmap(2)), which cannot be checkpointed")
                                     .formatted(mapping.inode(), mapping.start()));
                 }
+                IpcObject.refuseUnchoosable(process, "System V shared memory", "shm_next_id");
                 segments.put(mapping.inode(),
                         new Segment(stat.get(JAVA_INT, 0), stat.get(JAVA_INT, 4), stat.get(JAVA_INT, 8),
                                 stat.get(JAVA_INT, 20) & 0777, stat.get(JAVA_LONG, 48)));

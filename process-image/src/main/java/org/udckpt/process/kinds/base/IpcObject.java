@@ -1,6 +1,7 @@
 package org.udckpt.process.kinds.base;
 
 import java.nio.charset.StandardCharsets;
+import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
@@ -12,6 +13,25 @@ public final class IpcObject {
     private static final int IPC_CREAT = 01000, IPC_EXCL = 02000;
 
     private IpcObject() {}
+
+    /**
+     * Refuses an object whose number a restart could not choose here. Who may is another matter: an ordinary user's
+     * restart has a namespace of its own.
+     *
+     * @param numbers as with {@link #make}
+     */
+    public static void refuseUnchoosable(StoppedProcess process, String what, String numbers) {
+        String file = "/proc/sys/kernel/" + numbers;
+        long fd = Files.tryOpen(file, Syscall.O_WRONLY | Syscall.O_CLOEXEC);
+        if (fd == -LinuxError.EROFS || fd == -LinuxError.ENOENT) {
+            throw process.refuse("it has " + what + ", to which a restart could not give its number again (open " + file
+                    + ": " + LinuxError.name((int) -fd) + "); let /proc/sys be written to here (mount -o remount,rw), "
+                    + "or remove the object (ipcrm)");
+        }
+        if (fd >= 0) {
+            Files.close((int) fd);
+        }
+    }
 
     /**
      * Makes an object.

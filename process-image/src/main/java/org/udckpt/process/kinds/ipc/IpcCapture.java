@@ -6,6 +6,7 @@ import java.util.stream.IntStream;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.process.kinds.base.AskedProcess;
+import org.udckpt.process.kinds.base.IpcObject;
 import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.model.KernelObject;
@@ -32,13 +33,18 @@ abstract class IpcCapture implements KindCapture {
     }
 
     private final ObjectTable table;
+    private final String what;
+    private final String numbers;
     private IpcUsers users;
     private AskedProcess asked;
     private List<AskedProcess> processes;
     private boolean used;
 
-    IpcCapture(ObjectTable table) {
+    /** @param numbers as in {@link IpcObject#make} */
+    IpcCapture(ObjectTable table, String what, String numbers) {
         this.table = table;
+        this.what = what;
+        this.numbers = numbers;
     }
 
     @Override
@@ -64,6 +70,7 @@ abstract class IpcCapture implements KindCapture {
         if (users == null || found.since(users)) {
             KernelObject object = read(calls, found, table);
             if (object != null) {
+                IpcObject.refuseUnchoosable(asked, what, numbers);
                 table.add(object);
             }
         }

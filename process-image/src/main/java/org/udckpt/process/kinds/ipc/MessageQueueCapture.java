@@ -21,7 +21,7 @@ final class MessageQueueCapture extends IpcCapture {
     private static final int TYPE_BYTES = 8;
 
     MessageQueueCapture(CaptureScope scope) {
-        super(scope.table());
+        super(scope.table(), "a System V message queue", "msg_next_id");
     }
 
     @Override

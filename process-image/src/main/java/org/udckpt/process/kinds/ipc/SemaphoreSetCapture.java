@@ -30,7 +30,7 @@ final class SemaphoreSetCapture extends IpcCapture {
     private final Map<Integer, Long> changes = new HashMap<>();
 
     SemaphoreSetCapture(CaptureScope scope) {
-        super(scope.table());
+        super(scope.table(), "System V semaphores", "sem_next_id");
         table = scope.table();
     }
 
