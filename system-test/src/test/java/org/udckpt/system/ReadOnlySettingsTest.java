@@ -46,7 +46,7 @@ class ReadOnlySettingsTest {
             Udckpts.Result refused = udckpts.run("checkpoint", "queue");
             assertEquals(69, refused.code(), refused::toString);
             assertTrue(refused.errors().contains("a System V message queue, to which a restart could not give its "
-                    + "number again (open /proc/sys/kernel/msg_next_id: EROFS)"), refused::toString);
+                    + "number again (open /proc/sys/kernel/msg_next_id: EROFS"), refused::toString);
             Files.createFile(directory.resolve("drop"));
             job.await(() -> Files.exists(directory.resolve("dropped")));
             Udckpts.Result taken = udckpts.run("checkpoint", "queue");

@@ -24,7 +24,6 @@ public final class RestartLock implements AutoCloseable {
      * In the directory of checkpoints: a lock on the directory itself would be for everybody who can read it to hold.
      */
     private static final String NAME = "restart.lock";
-    private static final int EROFS = 30;
 
     private final List<LockFile> locks = new ArrayList<>();
 
@@ -81,7 +80,7 @@ public final class RestartLock implements AutoCloseable {
         try {
             file = makes ? LockFile.open(folder, NAME) : LockFile.openIfThere(folder, NAME);
         } catch (LinuxError e) {
-            if (e.errno() != LinuxError.EACCES && e.errno() != EROFS) {
+            if (e.errno() != LinuxError.EACCES && e.errno() != LinuxError.EROFS) {
                 throw e;
             }
             warn(e); // an archive, to be read only
