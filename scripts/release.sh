@@ -14,7 +14,8 @@ releasable() {
     local changed
     git -C "$root" rev-parse --git-dir >/dev/null 2>&1 || die 66 "a release is made of a clone, and $root is none"
     changed=$(git -C "$root" status --porcelain | head -n 3)
-    [ -z "$changed" ] || die 65 "the tree has changes: commit or remove them first: $(printf '%s' "$changed" | paste -sd,)"
+    [ -z "$changed" ] ||
+        die 65 "the tree has changes: commit or remove them first: $(printf '%s' "$changed" | paste -sd,)"
     ! git -C "$root" rev-parse -q --verify "refs/tags/v$1" >/dev/null || die 65 "there is a release $1: tag v$1"
     [ "$(newest_section)" = "$1" ] ||
         die 65 "CHANGELOG.md begins with $(newest_section): begin it with '## $1 (not released yet)' and its changes"

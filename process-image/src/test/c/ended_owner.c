@@ -54,7 +54,8 @@ static void look(const char *when) {
   CHECK(error_of(pread(file[TASK], bytes, sizeof bytes, 0)) == -ESRCH, "%s: a thread that has ended is told of", when);
   CHECK(pread(file[TABLE], bytes, sizeof bytes, 0) == sizeof bytes, "%s: mountinfo: %s", when, strerror(errno));
   CHECK(error_of(syscall(SYS_getdents64, file[FOLDER], bytes, sizeof bytes)) == -ENOENT, "%s: a list of nothing", when);
-  CHECK(error_of(pwrite(file[WRITABLE], "name", 4, 0)) == -ESRCH, "%s: what has ended got a name", when);
+  CHECK(error_of(write(file[WRITABLE], "name", 4)) == -ESRCH, "%s: what has ended got a name: %s", when,
+        strerror(errno));
   CHECK(S_ISDIR((fstat(file[FOLDER], &status), status.st_mode)), "%s: no directory any more", when);
   CHECK(!lseek(file[STATUS], 0, SEEK_CUR) && lseek(file[TABLE], 0, SEEK_CUR) == 10, "%s: positions %ld and %ld", when,
         lseek(file[STATUS], 0, SEEK_CUR), lseek(file[TABLE], 0, SEEK_CUR));

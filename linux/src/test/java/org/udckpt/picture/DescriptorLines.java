@@ -128,7 +128,8 @@ final class DescriptorLines {
     }
 
     private static String kind(int mode, String link) {
-        return link.startsWith("/proc/") || link.startsWith("/sys/") ? "kernel's"
+        boolean namespace = link.matches("[a-z]+:\\[\\d+\\]") && (mode & Files.Stat.TYPE) == Files.Stat.REGULAR;
+        return namespace || link.startsWith("/proc/") || link.startsWith("/sys/") ? "kernel's"
                 : link.startsWith("/memfd:") ? "memory" : switch (mode & Files.Stat.TYPE) {
                     case Files.Stat.REGULAR -> "file";
                     case Files.Stat.DIRECTORY -> "directory";

@@ -53,11 +53,13 @@ public final class KernelsWord {
                     "a deleted file is made again in a directory of its own, where nobody can put another in its "
                             + "place"),
             part("fd \\d+ link$", "#\\d+ \\(deleted\\)$", "a file that never had a name shows its inode"),
-            part("fd \\d+ link$", "^/proc/\\d+(/task/\\d+)?(?=/(stat|status|comm|mountinfo)$| [(]deleted[)]$)",
+            part("fd \\d+ link$", "^(/proc/)?\\d+(/task/\\d+)?(?=/(stat|status|comm|mountinfo)$| [(]deleted[)]$)",
                     "the number of a process that has ended is another's then: ended_owner.c"),
             part("fd \\d+ link$", "(?<=^[a-z]{2,9}:\\[)\\d+(?=\\]$)",
                     "a namespace that the process is in: namespace_files.c"),
             // Sockets.
+            part("inet SOL_SOCKET 18$", "^[01]$",
+                    "SO_RCVLOWAT: 0 of what a Multipath TCP listener has accepted, and setsockopt takes 0 for 1"),
             line("inet IPPROTO_TCP 24$", "TCP_TIMESTAMP: a clock of the connection, which has begun anew"),
             line("inet SOL_SOCKET 49$", "SO_INCOMING_CPU: where the last packet came in"),
             line("inet IPPROTO_TCP (2|10|12)$",

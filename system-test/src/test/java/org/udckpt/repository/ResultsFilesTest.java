@@ -96,7 +96,8 @@ class ResultsFilesTest {
     void slowTestsHaveRun() throws Exception {
         Set<String> tagged = new TreeSet<>();
         try (Stream<Path> modules = Files.list(ROOT)) {
-            for (Path tests : modules.map(module -> module.resolve("src/test/java")).filter(Files::isDirectory).toList()) {
+            for (Path tests : modules.map(module -> module.resolve("src/test/java")).filter(Files::isDirectory)
+                    .toList()) {
                 try (Stream<Path> files = Files.walk(tests)) {
                     for (Path file : files.filter(path -> path.toString().endsWith("Test.java")).toList()) {
                         if (SLOW.matcher(Files.readString(file)).find()) {

@@ -1,8 +1,8 @@
 package org.udckpt.ud;
 
-import org.junit.jupiter.api.Tag;
 import java.util.HashMap;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 
 /** The same with a library that ThreadSanitizer watches: the control thread's work against the program's threads. */
