@@ -27,7 +27,7 @@ name_version() {
     local old new=$1
     old=$(project_version)
     (
-        cd "$root"
+        cd "$root" || exit
         sed -i "0,/<version>/s:<version>$old</version>:<version>$new</version>:" pom.xml
         git ls-files -z -- '*/pom.xml' | xargs -0 sed -i \
             "/<parent>.*<artifactId>udckpt</s:<version>$old</version>:<version>$new</version>:"

@@ -111,7 +111,8 @@ classes_run() {
                           match($0, / time="[^"]*"/); time = substr($0, RSTART + 7, RLENGTH - 8); gsub(/,/, "", time)
                           print class, time }' {} + |
         awk '{ cases[$1]++; seconds[$1] += $2 }
-             END { for (class in cases) printf "%-36s %5d %6.0f\n", class, cases[class], seconds[class] }' | LC_ALL=C sort
+             END { for (class in cases) printf "%-36s %5d %6.0f\n", class, cases[class], seconds[class] }' |
+        LC_ALL=C sort
 }
 
 # What is too slow for each change, and what of it has run on which code: results/slow.txt
