@@ -6,9 +6,9 @@ import org.udckpt.process.model.KernelObject;
 /**
  * An open namespace (namespaces(7)), which is that of the process that has it open.
  *
- * @param name of its file in /proc/PID/ns
+ * @param namespace the name of its file in /proc/PID/ns
  */
-public record NamespaceFile(long id, String name, int flags) implements KernelObject {
+public record NamespaceFile(long id, String namespace, int flags) implements KernelObject {
     private static final Set<String> NAMES = Set.of("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts");
 
     /** Whether a kind of namespaces has this name. */

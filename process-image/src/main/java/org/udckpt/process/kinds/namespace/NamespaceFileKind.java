@@ -18,14 +18,14 @@ public final class NamespaceFileKind implements DescriptorKind<NamespaceFile> {
 
     @Override
     public String shown(NamespaceFile file) {
-        return file.name();
+        return file.namespace();
     }
 
     @Override
     public void check(NamespaceFile file, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.text("name", file.name());
-        row.require(NamespaceFile.isName(file.name()), "name is of no kind of namespaces (length %d)",
-                file.name().length());
+        row.text("namespace", file.namespace());
+        row.require(NamespaceFile.isName(file.namespace()), "namespace is of no kind (length %d)",
+                file.namespace().length());
     }
 
     @Override

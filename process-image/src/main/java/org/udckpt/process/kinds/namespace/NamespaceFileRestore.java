@@ -9,7 +9,7 @@ import org.udckpt.process.kinds.base.OpenFlags;
 final class NamespaceFileRestore implements KindRestore<NamespaceFile> {
     @Override
     public long make(Maker maker, NamespaceFile file) {
-        String name = "/proc/self/ns/" + file.name(); // a link that the kernel follows to no path
+        String name = "/proc/self/ns/" + file.namespace(); // a link that the kernel follows to no path
         return maker.call("open " + name, Syscall.OPEN, maker.string(name), OpenFlags.kept(file.flags()), 0);
     }
 }
