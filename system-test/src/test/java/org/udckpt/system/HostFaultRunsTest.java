@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.hosts.Host;
@@ -31,6 +32,7 @@ import org.udckpt.hosts.Trouble;
  * behind those (a seed gives what is to happen and when; to which host depends on where ranks are then), of the faults
  * {@code -Dudckpt.host.kinds=A,B} (all); all are made, and those that failed are named with their seeds.
  */
+@Tag("slow")
 @Timeout(value = 6, unit = TimeUnit.HOURS) // of as many runs as are asked for; each has its own limit
 class HostFaultRunsTest {
     /**

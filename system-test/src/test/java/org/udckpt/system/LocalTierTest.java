@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.hosts.HostLab;
@@ -23,6 +24,7 @@ import org.udckpt.hosts.HostLab;
  * A real MPI job on hosts of which each has a disk of its own: checkpoints are written there, and copied by each host
  * to a directory that all share.
  */
+@Tag("slow")
 @Timeout(300)
 class LocalTierTest {
     private static final int SECONDS = 120;

@@ -10,17 +10,19 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.udckpt.hosts.HostLab;
 
 /** A job whose agents come to the hosts by an MPI library's own launcher, which gets there by its remote shell. */
+@Tag("slow")
 @Timeout(300)
 class MpiexecHostsTest {
     private static final int SECONDS = 120;
     private static final List<String> PROGRAM = List.of("--", CommandLine.artifact("programs/stencil_cg").toString(),
-            "--grid", "8", "--solves", "40", "--ballast", "2");
+            "--grid", "8", "--solves", "150", "--ballast", "2");
     /** What ssh is to real hosts: options, the host, a command for its shell. */
     private static final String SHELL =
             "#!/bin/sh\nwhile case \"$1\" in -*) true ;; *) false ;; esac; do shift; done\nhost=$1\nshift\nexec ip "
