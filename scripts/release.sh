@@ -52,7 +52,8 @@ release() {
     rm -rf "$output"
     mkdir -p "$output"
     name_version "$version"
-    git -C "$root" commit -q -a -m "Version $version" || die 70 "the commit of version $version could not be made"
+    git -C "$root" commit -q -a -m "Version $version" ||
+        die 70 "the commit of version $version could not be made: see above, and take the changes back (git checkout .)"
     say "checks of version $version: lint, test, test slow"
     # Each in a process of its own: they end the shell where something is wrong.
     if ! { "$root/udckpt" lint && "$root/udckpt" test && "$root/udckpt" test slow; } >"$output.log" 2>&1; then

@@ -8,7 +8,8 @@ public final class LinuxError extends RuntimeException {
             EACCES = 13, EFAULT = 14, EEXIST = 17, EXDEV = 18, ENODEV = 19, ENOTDIR = 20, EISDIR = 21, EINVAL = 22,
             ENOTTY = 25, ENOSPC = 28, EROFS = 30, ENOSYS = 38,
             EPIPE = 32, ERANGE = 34, ELOOP = 40, EIDRM = 43,
-            ENODATA = 61, ENOPROTOOPT = 92, EOPNOTSUPP = 95, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ECONNRESET = 104,
+            ENODATA = 61, ENOPROTOOPT = 92, EPROTONOSUPPORT = 93,
+            EOPNOTSUPP = 95, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ECONNRESET = 104,
             ENOTCONN = 107, ETIMEDOUT = 110, EDQUOT = 122;
     private static final String[] NAMES = names();
 

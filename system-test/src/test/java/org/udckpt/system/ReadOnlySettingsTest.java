@@ -23,7 +23,7 @@ class ReadOnlySettingsTest {
             "mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && exec \"$@\"";
     private static final String PROGRAM = """
             id=$(ipcmk -Q | tr -dc 0-9)
-            trap 'ipcrm -q $id 2>/dev/null' EXIT
+            echo $id >id
             echo ready
             until [ -e drop ]; do sleep 0.05; done
             ipcrm -q $id; touch dropped
@@ -32,6 +32,14 @@ class ReadOnlySettingsTest {
 
     @TempDir
     Path directory;
+
+    private void removeQueue() throws Exception {
+        Path id = directory.resolve("id");
+        if (Files.exists(id)) {
+            new ProcessBuilder("ipcrm", "-q", Files.readString(id).strip()).redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+        }
+    }
 
     @Test
     void aQueueIsRefusedWhileItIsThere() throws Exception {
@@ -55,6 +63,8 @@ class ReadOnlySettingsTest {
             Udckpts.Result end = job.await(60);
             assertEquals(0, end.code(), end::toString);
             assertTrue(end.output().endsWith("over\n"), end::toString);
+        } finally {
+            removeQueue(); // of a program that was killed
         }
     }
 }

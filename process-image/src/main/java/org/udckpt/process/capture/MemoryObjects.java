@@ -86,7 +86,9 @@ final class MemoryObjects {
                                     + "munmap(2)), which cannot be checkpointed")
                                     .formatted(mapping.inode(), mapping.start()));
                 }
-                IpcObject.refuseUnchoosable(process, "System V shared memory", "shm_next_id");
+                if (segments.isEmpty()) {
+                    IpcObject.requireNextId(process, "System V shared memory", "shm_next_id");
+                }
                 segments.put(mapping.inode(),
                         new Segment(stat.get(JAVA_INT, 0), stat.get(JAVA_INT, 4), stat.get(JAVA_INT, 8),
                                 stat.get(JAVA_INT, 20) & 0777, stat.get(JAVA_LONG, 48)));

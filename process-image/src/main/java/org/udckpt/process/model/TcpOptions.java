@@ -7,7 +7,7 @@ public final class TcpOptions {
 
     /**
      * {level, name}, in the order in which they are set: IP_TOS sets SO_PRIORITY, too. Not here: what has a field of
-     * its own in {@link TcpSocket}; what only a connection's moment knows (TCP_QUICKACK); {@link #BEFORE}.
+     * its own in {@link TcpSocket}; what only a connection's moment knows (TCP_QUICKACK); {@link #UNCONNECTED}.
      */
     public static final int[][] CARRIED = IpLevel.with(new int[][]{
             {SOL_IPV6, IPV6_V6ONLY}, {SOL_IP, 1 /* IP_TOS */},
@@ -29,7 +29,7 @@ public final class TcpOptions {
     });
 
     /** As {@link #CARRIED}: what a socket has been told before it is connected, and what the kernel changes then. */
-    public static final int[][] BEFORE = {
+    public static final int[][] UNCONNECTED = {
             {SOL_TCP, 2 /* TCP_MAXSEG */}, {SOL_TCP, 10 /* TCP_WINDOW_CLAMP */},
             {SOL_TCP, 30 /* TCP_FASTOPEN_CONNECT */}, {SOL_TCP, 34 /* TCP_FASTOPEN_NO_COOKIE */},
     };

@@ -72,7 +72,8 @@ class RefusalTest {
     @Test
     void multipathTcp() throws Exception {
         Path enabled = Path.of("/proc/sys/net/mptcp/enabled");
-        assumeTrue(Files.exists(enabled) && Files.readString(enabled).strip().equals("1"), "this kernel has it not");
+        assumeTrue(Files.exists(enabled) && Files.readString(enabled).strip().equals("1"),
+                "no Multipath TCP here (net.mptcp.enabled)");
         refusedTwice("multipath", "a connection of Multipath TCP");
     }
 

@@ -20,7 +20,7 @@ public final class IpcObject {
      *
      * @param numbers as with {@link #make}
      */
-    public static void refuseUnchoosable(StoppedProcess process, String what, String numbers) {
+    public static void requireNextId(StoppedProcess process, String what, String numbers) {
         String file = "/proc/sys/kernel/" + numbers;
         long fd = Files.tryOpen(file, Syscall.O_WRONLY | Syscall.O_CLOEXEC);
         if (fd == -LinuxError.EROFS || fd == -LinuxError.ENOENT) {

@@ -39,6 +39,8 @@ abstract class IpcCapture implements KindCapture {
     private AskedProcess asked;
     private List<AskedProcess> processes;
     private boolean used;
+    /** Whether there is one of the job. */
+    private boolean taken;
 
     /** @param numbers as in {@link IpcObject#make} */
     IpcCapture(ObjectTable table, String what, String numbers) {
@@ -70,7 +72,10 @@ abstract class IpcCapture implements KindCapture {
         if (users == null || found.since(users)) {
             KernelObject object = read(calls, found, table);
             if (object != null) {
-                IpcObject.refuseUnchoosable(asked, what, numbers);
+                if (!taken) {
+                    IpcObject.requireNextId(asked, what, numbers);
+                }
+                taken = true;
                 table.add(object);
             }
         }

@@ -9,6 +9,7 @@ import org.udckpt.linux.TcpCalls;
 import org.udckpt.linux.TcpTable;
 import org.udckpt.process.kinds.base.NamedProcess;
 import org.udckpt.process.kinds.socket.TakenPorts;
+import org.udckpt.process.model.TcpOptions;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TcpSocket.TcpState;
 import org.udckpt.process.names.Holders;
@@ -32,6 +33,20 @@ final class TcpLink {
     TcpLink(NamedProcess owner, Consumer<TcpSocket> waits) {
         this.owner = owner;
         this.waits = waits;
+    }
+
+    /** A new socket of the model's protocol, which not each kernel has. */
+    int open(TcpSocket model) {
+        try {
+            return TcpSetup.open(model);
+        } catch (LinuxError e) {
+            boolean none = e.errno() == LinuxError.EPROTONOSUPPORT || e.errno() == LinuxError.ENOPROTOOPT;
+            if (model.protocol() != TcpOptions.IPPROTO_MPTCP || !none) {
+                throw e;
+            }
+            throw owner.unsupported(named(model) + ": this machine has no Multipath TCP; turn it on (sysctl "
+                    + "net.mptcp.enabled=1), or restart on a machine that has it");
+        }
     }
 
     /** {first's descriptor, second's}. Each has its own address as {@code local} and the other's as {@code remote}. */

@@ -20,23 +20,23 @@ import org.udckpt.process.model.TcpSocket.TcpState;
 final class TcpOptionReader implements AutoCloseable {
     private static final int TCP_ULP = 31;
 
-    private final Compared usual = new Compared(TcpOptions.SOL_TCP);
-    private final Compared ofMultipath = new Compared(TcpOptions.IPPROTO_MPTCP);
+    private final ProtocolOptions usual = new ProtocolOptions(TcpOptions.SOL_TCP);
+    private final ProtocolOptions ofMultipath = new ProtocolOptions(TcpOptions.IPPROTO_MPTCP);
 
     /** The options of the sockets of one protocol. */
-    private static final class Compared implements AutoCloseable {
+    private static final class ProtocolOptions implements AutoCloseable {
         private final SocketOptions always;
-        private final SocketOptions before;
+        private final SocketOptions unconnected;
 
-        Compared(int protocol) {
+        ProtocolOptions(int protocol) {
             always = new SocketOptions(SOCK_STREAM, protocol, TcpOptions.CARRIED);
-            before = new SocketOptions(SOCK_STREAM, protocol, TcpOptions.BEFORE);
+            unconnected = new SocketOptions(SOCK_STREAM, protocol, TcpOptions.UNCONNECTED);
         }
 
         int[] changed(TcpEnd end, TcpState state) {
             int[] changed = always.changed(end.domain, end.socket());
             boolean connected = state != TcpState.UNCONNECTED && state != TcpState.LISTENING;
-            int[] more = connected ? new int[0] : before.changed(end.domain, end.socket());
+            int[] more = connected ? new int[0] : unconnected.changed(end.domain, end.socket());
             int[] all = Arrays.copyOf(changed, changed.length + more.length);
             System.arraycopy(more, 0, all, changed.length, more.length);
             return end.multipath ? SocketLevel.ofProtocol(TcpOptions.IPPROTO_MPTCP, all) : all;
@@ -45,7 +45,7 @@ final class TcpOptionReader implements AutoCloseable {
         @Override
         public void close() {
             always.close();
-            before.close();
+            unconnected.close();
         }
     }
 
@@ -73,7 +73,7 @@ final class TcpOptionReader implements AutoCloseable {
         refuseOddities(end);
         int socket = end.socket();
         String congestion = congestion(socket);
-        Compared options = end.multipath ? ofMultipath : usual;
+        ProtocolOptions options = end.multipath ? ofMultipath : usual;
         byte[] remote = state == TcpState.CLOSED && end.remote.length == 0 ? end.formerRemote() : end.remote;
         return new TcpSocket(end.id, end.open.openFlags(), end.domain, state, peer, end.local, remote, queued, shutdown,
                 backlog, options.changed(end, state), SocketOptions.receiveTimeoutUs(socket),

@@ -17,6 +17,7 @@ import org.udckpt.process.kinds.base.ObjectOwners;
 import org.udckpt.process.kinds.socket.MadeSockets;
 import org.udckpt.process.kinds.tcp.PortBinding.How;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.TcpOptions;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TcpSocket.TcpState;
 
@@ -46,14 +47,19 @@ final class TcpRestore implements MadeHere {
     public void check() {
         for (TcpSocket socket : sockets.values()) {
             TcpAddress local = TcpAddress.of(socket.local());
-            if (owners.has(socket.id()) && (local.port() != 0 || !local.any()) && socket.state() != TcpState.CLOSED) {
+            if (!owners.has(socket.id()) || socket.state() == TcpState.CLOSED) {
+                continue;
+            }
+            if (local.port() != 0 || !local.any()) {
                 check(socket, link(socket));
+            } else if (socket.protocol() != TcpOptions.SOL_TCP) {
+                Files.close(link(socket).open(socket));
             }
         }
     }
 
     private static void check(TcpSocket socket, TcpLink link) {
-        int fd = TcpSetup.open(socket);
+        int fd = link.open(socket);
         try {
             TcpSetup.options(socket, fd);
             link.bind(fd, socket); // false: a restart would wait for what is on its way out
@@ -295,7 +301,7 @@ final class TcpRestore implements MadeHere {
     /** New, bound or listening. Options first: some decide about the port. */
     private void single(TcpSocket socket) {
         TcpLink link = link(socket);
-        int fd = TcpSetup.open(socket);
+        int fd = link.open(socket);
         made.add(socket.id(), fd);
         TcpSetup.options(socket, fd);
         TcpAddress local = TcpAddress.of(socket.local());

@@ -12,6 +12,7 @@ import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.RowCheck;
+import org.udckpt.process.model.TcpOptions;
 import org.udckpt.process.model.TcpSocket;
 
 /** TCP sockets (tcp(7)). */
@@ -33,6 +34,10 @@ public final class TcpSocketKind implements DescriptorKind<TcpSocket> {
         row.notNull("state", socket.state());
         row.notNull("queued", socket.queued());
         row.options(socket.options());
+        boolean alone = socket.state() == TcpSocket.TcpState.UNCONNECTED
+                || socket.state() == TcpSocket.TcpState.LISTENING;
+        row.require(socket.protocol() == TcpOptions.SOL_TCP || alone && socket.protocol() == TcpOptions.IPPROTO_MPTCP,
+                "protocol %d is none that a TCP socket can have in its state", socket.protocol());
         row.text("congestion", socket.congestion());
         row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
         row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());

@@ -11,6 +11,7 @@ import org.udckpt.process.kinds.base.ObjectOwners;
 import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.PacketOptions;
 import org.udckpt.process.model.PacketSocket.UdpSocket;
 import org.udckpt.process.model.RowCheck;
 
@@ -30,6 +31,8 @@ public final class UdpSocketKind implements DescriptorKind<UdpSocket> {
     @Override
     public void check(UdpSocket socket, RowCheck row, CheckedImage image) throws BrokenTable {
         row.socket(socket);
+        row.require(socket.protocol() == PacketOptions.SOL_UDP || socket.protocol() == PacketOptions.SOL_UDPLITE,
+                "protocol %d is none of UDP sockets", socket.protocol());
         row.names(socket.local(), socket.remote(), socket.domain(), socket.device());
         row.notNull("queued", socket.queued());
         row.messages("lengths", socket.lengths(), socket.queued().length);
