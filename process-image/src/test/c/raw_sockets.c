@@ -8,7 +8,8 @@
 #include <netinet/ip.h>
 #include <sys/socket.h>
 
-#define PROTOCOL 253 /* for experiments (RFC 3692) */
+#define PROTOCOL 253  /* for experiments (RFC 3692) */
+#define ABOVE_ALL 262 /* Multipath TCP: the highest of Linux 5.6, which no packet has room for */
 #define HOST(n) \
   { htonl(INADDR_LOOPBACK + (n)) }
 
@@ -67,7 +68,8 @@ int main(int argc, char **argv) {
   feature_start(argc, argv);
   int out = socket(AF_INET, SOCK_RAW, PROTOCOL), in = socket(AF_INET, SOCK_RAW, PROTOCOL),
       whole = socket(AF_INET, SOCK_RAW, IPPROTO_RAW), errors = socket(AF_INET, SOCK_RAW, IPPROTO_ICMP),
-      six = socket(AF_INET6, SOCK_RAW, IPPROTO_ICMPV6), pings = socket(AF_INET, SOCK_DGRAM, IPPROTO_ICMP), id = 0;
+      six = socket(AF_INET6, SOCK_RAW, IPPROTO_ICMPV6), highest = socket(AF_INET, SOCK_RAW, ABOVE_ALL),
+      pings = socket(AF_INET, SOCK_DGRAM, IPPROTO_ICMP), id = 0;
   struct sockaddr_in from = address(5), to = address(6), other = address(7), none = address(0), name;
   struct icmp6_filter filter = {{1, 2, 3, 4, 5, 6, 7, 8}};
   socklen_t length = sizeof name;
@@ -91,6 +93,7 @@ int main(int argc, char **argv) {
   }
   if (out < 0) return feature_pass();
   check_number(whole, IPPROTO_IP, IP_HDRINCL, 1, "IP_HDRINCL");
+  if (highest >= 0) check_number(highest, SOL_SOCKET, SO_PROTOCOL, ABOVE_ALL, "SO_PROTOCOL");
   check_number(errors, 255, ICMP_FILTER, 1 << ICMP_TIMESTAMP, "ICMP_FILTER");
   CHECK(connected(whole, other), "it is connected to another");
   CHECK(!getsockname(in, (void *)&name, &length) && !memcmp(&name.sin_addr, &to.sin_addr, 4), "another address");

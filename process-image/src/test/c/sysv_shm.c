@@ -2,10 +2,55 @@
  */
 #include "feature.h"
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
 
-enum { BYTES = 3 * 4096, SOMEBODY = 33 };
+enum { PAGE = 4096, BYTES = 3 * PAGE, SOMEBODY = 33, PARTS = 5 };
+
+/* A segment with a page of each protection, and one that is not mapped any more: what came of one shmat(2). */
+struct parts {
+  int id;
+  char *at, *whole;
+};
+
+static struct parts make_parts(void) {
+  struct parts made = {.id = shmget(IPC_PRIVATE, PARTS * PAGE, IPC_CREAT | 0600)};
+  MUST(made.id >= 0);
+  made.at = shmat(made.id, NULL, 0);
+  made.whole = shmat(made.id, NULL, SHM_RDONLY);
+  MUST(made.at != (void *)-1 && made.whole != (void *)-1);
+  for (int i = 0; i < PARTS; i++) fill_pattern(made.at + i * PAGE, PAGE, 71 + i);
+  MUST(!mprotect(made.at, PAGE, PROT_READ) && !mprotect(made.at + 2 * PAGE, PAGE, PROT_NONE));
+  MUST(!munmap(made.at + 3 * PAGE, PAGE));
+  return made;
+}
+
+static void check_parts(const struct parts *parts) {
+  static int round;
+  for (int i = 0; i < PARTS - 1; i++)
+    check_pattern(parts->whole + i * PAGE, PAGE, 71 + i, "a segment that is mapped in parts, by its other attachment");
+  for (int i = 0; i < 2; i++) check_pattern(parts->at + i * PAGE, PAGE, 71 + i, "the readable part of a segment");
+  int null = open("/dev/zero", O_RDONLY), last = round++;
+  MUST(null >= 0);
+  CHECK(read(null, parts->at, 1) < 0 && read(null, parts->at + 2 * PAGE, 1) < 0 &&
+            read(null, parts->at + 3 * PAGE, 1) < 0,
+        "a part that cannot be written to can");
+  close(null);
+  memcpy(parts->at + 4 * PAGE, &last, sizeof last);
+  CHECK(!memcmp(parts->whole + 4 * PAGE, &last, sizeof last),
+        "what is written to a part is not in the other attachment");
+}
+
+static void end_parts(const struct parts *parts) {
+  struct shmid_ds status;
+  MUST(!mprotect(parts->at + 2 * PAGE, PAGE, PROT_READ | PROT_WRITE));
+  CHECK(mprotect(parts->whole, PAGE, PROT_WRITE) < 0 && errno == EACCES, "a read-only attachment can be written to");
+  check_pattern(parts->at + 2 * PAGE, PAGE, 73, "the part that could not be read");
+  MUST(!shmdt(parts->at) && !shmctl(parts->id, IPC_STAT, &status));
+  CHECK(status.shm_nattch == 1, "shmdt(2) has left %lu attachments", status.shm_nattch);
+  MUST(!shmdt(parts->whole) && !shmctl(parts->id, IPC_RMID, NULL));
+}
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
@@ -31,6 +76,7 @@ int main(int argc, char **argv) {
       pause_ms(1);
     }
   }
+  struct parts parts = make_parts();
   feature_ready();
   uint64_t last = 0;
   while (!feature_finishing()) {
@@ -39,6 +85,7 @@ int main(int argc, char **argv) {
     last = value;
     if (value % 2) *counter = last = value + 1;
     check_pattern(area, BYTES, 70, "System V segment");
+    check_parts(&parts);
     struct shmid_ds status;
     CHECK(!shmctl(kept, IPC_STAT, &status), "the id %d is not valid any more", kept);
     CHECK(status.shm_segsz == BYTES && status.shm_nattch == 2, "the segment has %zu bytes and %lu attachments",
@@ -62,5 +109,6 @@ int main(int argc, char **argv) {
   MUST(!shmctl(kept, IPC_STAT, &last_look));
   CHECK(last_look.shm_nattch == 1, "%lu attachments are left", last_look.shm_nattch);
   MUST(!shmctl(kept, IPC_RMID, NULL));
+  end_parts(&parts);
   return feature_pass();
 }

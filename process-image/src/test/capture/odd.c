@@ -281,13 +281,6 @@ static void path_handle(void) {
     MUST(open(path, O_PATH));
 }
 
-static void segment_part(void) {
-    MUST(segment = shmget(IPC_PRIVATE, 65536, IPC_CREAT | 0600));
-    char *at = shmat(segment, NULL, 0);
-    MUST(shmctl(segment, IPC_RMID, NULL));
-    MUST(mprotect(at + 8192, 4096, PROT_READ));
-}
-
 static void cpu_timer(void) {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
     timer_t timer;
@@ -390,7 +383,6 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "other-owner")) MUST(open("/proc/1/status", O_RDONLY));
     else if (!strcmp(kind, "process-outside")) MUST(syscall(SYS_pidfd_open, 1, 0));
     else if (!strcmp(kind, "segment")) MUST(segment = shmget(IPC_PRIVATE, 65536, IPC_CREAT | 0600));
-    else if (!strcmp(kind, "segment-part")) segment_part();
     else if (!strcmp(kind, "datagram-client")) datagrams_outside(1);
     else if (!strcmp(kind, "datagram-server")) datagrams_outside(0);
     else if (!strcmp(kind, "cpu-timer")) cpu_timer();

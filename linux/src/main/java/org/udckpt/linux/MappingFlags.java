@@ -10,6 +10,8 @@ import java.util.List;
  *     {@link #KEYED}
  */
 public record MappingFlags(long start, long end, String flags) {
+    /** mprotect(2) may let it be written to. */
+    public static final String MAY_WRITE = "mw";
     /** Locked in memory (mlock(2)). */
     public static final String LOCKED = "lo";
     /** Pages are locked as they come in (mlock2(2), MLOCK_ONFAULT): locked, and not all are there. */

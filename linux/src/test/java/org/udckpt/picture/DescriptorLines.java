@@ -130,14 +130,15 @@ final class DescriptorLines {
     private static String kind(int mode, String link) {
         boolean namespace = link.matches("[a-z]+:\\[\\d+\\]") && (mode & Files.Stat.TYPE) == Files.Stat.REGULAR;
         return namespace || link.startsWith("/proc/") || link.startsWith("/sys/") ? "kernel's"
-                : link.startsWith("/memfd:") ? "memory" : switch (mode & Files.Stat.TYPE) {
-                    case Files.Stat.REGULAR -> "file";
-                    case Files.Stat.DIRECTORY -> "directory";
-                    case Files.Stat.SOCKET -> "socket";
-                    case Files.Stat.FIFO -> "fifo";
-                    case Files.Stat.CHARACTER -> "device";
-                    default -> "other";
-                };
+                : link.startsWith("/memfd:") || link.equals("/dev/zero (deleted)") ? "memory"
+                        : switch (mode & Files.Stat.TYPE) {
+                            case Files.Stat.REGULAR -> "file";
+                            case Files.Stat.DIRECTORY -> "directory";
+                            case Files.Stat.SOCKET -> "socket";
+                            case Files.Stat.FIFO -> "fifo";
+                            case Files.Stat.CHARACTER -> "device";
+                            default -> "other";
+                        };
     }
 
     /** Calls that change nothing, on a duplicate. */

@@ -49,6 +49,7 @@ public final class KernelsWord {
             // Files.
             part("map \\S+ file$", "^/(dev/zero|memfd:shared-anonymous) ",
                     "nameless shared memory has become a memfd: docs/internals/restore.md"),
+            part("fd \\d+ link$", "^/(dev/zero|memfd:shared-anonymous) ", "such memory, opened by its mapping's link"),
             part("fd \\d+ link$|map \\S+ file$", "^/.*/(?=[^/]* \\(deleted\\))",
                     "a deleted file is made again in a directory of its own, where nobody can put another in its "
                             + "place"),

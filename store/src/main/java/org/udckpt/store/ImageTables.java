@@ -32,6 +32,8 @@ import org.udckpt.process.model.TerminalObject;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.model.VectorLayout;
 import org.udckpt.process.model.Zombie;
+import org.udckpt.support.report.ExitCode;
+import org.udckpt.support.report.Failure;
 
 /**
  * Which tables a node of an image has about its processes, in one place for the writing and the reading side. What is
@@ -146,6 +148,23 @@ public final class ImageTables {
     /** The files of one node alone; not held against its processes. */
     public static List<JobFile> readFiles(NodeReader node) throws IOException {
         return node.tableIfThere(FILES, JobFile.class);
+    }
+
+    /**
+     * As {@link #readImage} and {@link #readMemory} will hold the tables against each other: what no restart would read
+     * is no checkpoint.
+     *
+     * @throws Failure with code 69, naming the row
+     */
+    public static void requireReadable(JobImage image, List<MemorySource> memory) {
+        try {
+            ImageCheck.check(image);
+            ImageCheck.check(image, memory);
+        } catch (BrokenTable broken) {
+            throw new Failure(ExitCode.UNSUPPORTED, "a restart would refuse table " + broken.table() + ", "
+                    + broken.getMessage() + "; the job has what this version of udckpt does not know, or it is a "
+                    + "fault of udckpt: report it", broken);
+        }
     }
 
     /** @throws ImageError.Corrupt naming the row that no capture wrote */

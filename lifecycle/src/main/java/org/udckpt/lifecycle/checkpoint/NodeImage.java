@@ -64,6 +64,7 @@ final class NodeImage {
             }
             share(node, number, source, numbers);
         }
+        ImageTables.requireReadable(capture.image(), capture.sources());
         ImageTables.write(node, capture.image(), rows);
         ImageTables.writeRanks(node, ranks);
         return new NodeImage(node, snapshot, files.programs());

@@ -124,6 +124,9 @@ final class ImageBuilder {
         for (Region region : unflagged) {
             String own =
                     region.kernelOwned() ? "" : flags(forked.get(region.start()), process.flags.get(region.start()));
+            if (own.isEmpty() && process.writableSegments.contains(region.start())) {
+                own = MappingFlags.MAY_WRITE;
+            }
             String refusal = VmFlags.refusal(own);
             if (refusal != null) {
                 throw process.refuse("memory at 0x" + Long.toHexString(region.start())

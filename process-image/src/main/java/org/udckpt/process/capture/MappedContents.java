@@ -33,12 +33,8 @@ final class MappedContents {
 
     private MappedContents() {}
 
-    /**
-     * Copies all that is mapped of the file of {@code wanted}.
-     *
-     * @return its size, as far as can be seen: in whole pages
-     */
-    static long copy(List<TracedProcess> processes, Mapping wanted, ContentCopy copy) {
+    /** All that is mapped of the file of {@code wanted}. */
+    static MappedContents of(List<TracedProcess> processes, Mapping wanted) {
         List<Piece> found = new ArrayList<>();
         for (TracedProcess process : processes) {
             for (Mapping one : process.mappings) {
@@ -52,7 +48,19 @@ final class MappedContents {
         found.sort(Comparator.comparingInt(Piece::own).thenComparingLong(Piece::offset));
         MappedContents contents = new MappedContents();
         found.forEach(contents::take);
-        return contents.copyTo(copy);
+        return contents;
+    }
+
+    /** Whether each of this many bytes is mapped by one of them. */
+    boolean covers(long bytes) {
+        long end = 0;
+        for (Map.Entry<Long, Long> range : taken.entrySet()) {
+            if (range.getKey() > end) {
+                return false;
+            }
+            end = range.getValue();
+        }
+        return end >= bytes;
     }
 
     /** Runs of pages of a private mapping: the file's pages, and the process's own. */
@@ -91,7 +99,8 @@ final class MappedContents {
         }
     }
 
-    private long copyTo(ContentCopy copy) {
+    /** @return its size, as far as can be seen: in whole pages */
+    long copyTo(ContentCopy copy) {
         pieces.sort(Comparator.comparingLong(Piece::offset));
         long size = 0;
         for (Piece piece : pieces) {

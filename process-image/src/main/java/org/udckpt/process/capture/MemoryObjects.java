@@ -27,12 +27,14 @@ import org.udckpt.process.trace.Injector;
  * to the {@link FileCut}.
  */
 final class MemoryObjects {
+    /** Of which the kernel takes the name for shared memory that has none (mmap(2), MAP_ANONYMOUS). */
+    private static final String ZERO_DEVICE = "/dev/zero";
     private static final String SHARED_MEMORY = "/dev/shm/"; // shm_open(3)
     private static final long HUGETLBFS = 0x9584_58f6L, MQUEUE = 0x1980_0202;
     private static final String DELETED = " (deleted)";
     private static final String OTHER_NAME = " still has another name (link(2)), which a restart would not find; keep "
             + "the name under which it was opened";
-    private static final int F_GET_SEALS = 1034, IPC_STAT = 2;
+    private static final int F_GET_SEALS = 1034, IPC_STAT = 2, OWNER_WRITES = 0200;
 
     /** ipc_perm and size of a SysV segment, read by shmctl in a process that has it. */
     private record Segment(int key, int uid, int gid, int mode, long size) {}
@@ -76,16 +78,14 @@ final class MemoryObjects {
         long results = Parasite.results(process.main().frame);
         for (Mapping mapping : process.mappings) {
             if (sysv(mapping)) {
+                // the link of a mapping has the access with which its file is open (proc_pid_map_files(5))
+                Files.Stat link = Files.tryLinkStat(link(process, mapping));
+                if (link != null && (link.mode() & OWNER_WRITES) != 0) {
+                    process.writableSegments.add(mapping.start());
+                }
                 injector.check("shmctl(IPC_STAT)", Syscall.SHMCTL, mapping.inode(), IPC_STAT, results);
                 MemorySegment stat = Scratch.data().asSlice(0, 56); // struct shmid64_ds, asm-generic/shmbuf.h
                 process.memory.read(results, stat);
-                if (mapping.offset() != 0
-                        || mapping.end() - mapping.start() != (stat.get(JAVA_LONG, 48) + 4095 & -4096L)) {
-                    throw process.refuse(
-                            ("only a part of System V segment %d is mapped with one protection at 0x%x (mprotect(2), "
-                                    + "munmap(2)), which cannot be checkpointed")
-                                    .formatted(mapping.inode(), mapping.start()));
-                }
                 if (segments.isEmpty()) {
                     IpcObject.requireNextId(process, "System V shared memory", "shm_next_id");
                 }
@@ -156,6 +156,9 @@ final class MemoryObjects {
         if (type == MQUEUE) { // with a name or without
             throw open.refuse("POSIX message queue " + open.link() + " cannot be checkpointed; close it first");
         }
+        if (open.link().equals(ZERO_DEVICE + DELETED)) { // a regular file: opened by the link of its mapping
+            return MemoryKind.ANONYMOUS;
+        }
         if (open.link().endsWith(DELETED) && open.stat().links() == 0) {
             return MemoryKind.DELETED_FILE;
         }
@@ -198,7 +201,7 @@ final class MemoryObjects {
     private long addMapped(TracedProcess process, Mapping mapping) {
         String key = mapping.device() + ":" + mapping.inode();
         MemoryKind kind = sysv(mapping) ? MemoryKind.SYSV : mapping.path().startsWith("/memfd:") ? MemoryKind.MEMFD
-                : mapping.path().equals("/dev/zero") ? MemoryKind.ANONYMOUS : mapping.deleted()
+                : mapping.path().equals(ZERO_DEVICE) ? MemoryKind.ANONYMOUS : mapping.deleted()
                         ? MemoryKind.DELETED_FILE
                         : mapping.path().startsWith(SHARED_MEMORY) ? MemoryKind.NAMED_FILE : MemoryKind.DISK_FILE;
         if (kind == MemoryKind.DISK_FILE && mapping.writable() && files.leaves(mapping.path())) {
@@ -211,10 +214,10 @@ final class MemoryObjects {
             }
         }
         refuseOtherName(process, mapping, kind, key);
-        String path = "/proc/%d/map_files/%x-%x".formatted(process.pid, mapping.start(), mapping.end());
+        String path = link(process, mapping);
         long file = quiet.tryOpen(path, mapping.path());
         if (file == -LinuxError.EPERM || file == -LinuxError.EACCES) { // needs CAP_CHECKPOINT_RESTORE
-            return addFromMemory(mapping, key, kind);
+            return addFromMemory(process, mapping, key, kind);
         }
         LinuxError.check(file, "open " + path);
         try {
@@ -235,6 +238,10 @@ final class MemoryObjects {
         }
     }
 
+    private static String link(TracedProcess process, Mapping mapping) {
+        return "/proc/%d/map_files/%x-%x".formatted(process.pid, mapping.start(), mapping.end());
+    }
+
     /** What is written to a shared mapping of a file is seen under its other name, and has to be after a restart. */
     private void refuseOtherName(TracedProcess process, Mapping mapping, MemoryKind kind, String key) {
         if (kind == MemoryKind.DELETED_FILE && mapping.shared()
@@ -253,11 +260,16 @@ final class MemoryObjects {
     }
 
     /** Without the right to open the object itself: as much of it as the job has mapped. */
-    private long addFromMemory(Mapping mapping, String key, MemoryKind kind) {
+    private long addFromMemory(TracedProcess process, Mapping mapping, String key, MemoryKind kind) {
         Segment segment = kind == MemoryKind.SYSV ? segments.get(mapping.inode()) : null;
         long id = table.newId();
         ContentCopy copy = new ContentCopy(id, false);
-        long size = MappedContents.copy(processes, mapping, copy);
+        MappedContents contents = MappedContents.of(processes, mapping);
+        if (segment != null && !contents.covers(segment.size)) {
+            throw process.refuse(("System V segment %d is mapped in part (munmap(2)), and an ordinary user cannot read "
+                    + "the rest; attach all of it in one of the job's processes").formatted(mapping.inode()));
+        }
+        long size = contents.copyTo(copy);
         ids.put(key, id);
         copies.add(copy);
         table.add(segment == null ? new SharedMemory(id, kind, mapping.path(), size, 0600, -1, -1, 0, 0, 0)

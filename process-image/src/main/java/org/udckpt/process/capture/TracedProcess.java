@@ -1,6 +1,7 @@
 package org.udckpt.process.capture;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -59,6 +60,8 @@ final class TracedProcess implements AskedProcess {
      * empty.
      */
     Map<Long, MappingFlags> flags = Map.of();
+    /** Starts of the System V segments that were not attached for reading only, whatever mprotect(2) did then. */
+    final Set<Long> writableSegments = new HashSet<>();
     /** Null, or why it is not trusted with what is the agent's ({@link AgentRights}). */
     String lostRights;
     Snapshot snapshot;

@@ -19,6 +19,16 @@ public record Region(int pid, long start, long end, String permissions, long fil
         return permissions.charAt(1) == 'w';
     }
 
+    /** As mmap(2) takes it. */
+    public int protection() {
+        return (permissions.charAt(0) == 'r' ? 1 : 0) | (writable() ? 2 : 0) | (permissions.charAt(2) == 'x' ? 4 : 0);
+    }
+
+    /** Whether mprotect(2) may make it writable. */
+    public boolean mayBeWritable() {
+        return (" " + vmFlags + " ").contains(" mw ");
+    }
+
     /** Made by the kernel in every process: [vdso], [vvar], [vvar_vclock], [vsyscall]. */
     public boolean kernelOwned() {
         return path.startsWith("[v");

@@ -49,6 +49,7 @@ final class AddressSpace {
     private final VerifiedFiles verified;
     private final NamedFiles files;
     private final Inherited inherited;
+    private final AttachedSegments segments;
     private final Map<String, Long> open = new HashMap<>();
     /** Descriptor of the program, until {@link #describe}; -1: the program is to be opened by its name. */
     private long program = -1;
@@ -65,6 +66,7 @@ final class AddressSpace {
         this.handles = handles;
         this.shared = shared;
         this.verified = verified;
+        this.segments = new AttachedSegments(tracee, regions);
     }
 
     /** Unmaps the stub's program and moves the kernel's own mappings to where the job's were, or out of their way. */
@@ -104,7 +106,7 @@ final class AddressSpace {
             }
             if (!region.kernelOwned()) {
                 if (inherited.has(region)) {
-                    batch.add(named(region), Syscall.MPROTECT, region.start(), region.size(), protection(region));
+                    batch.add(named(region), Syscall.MPROTECT, region.start(), region.size(), region.protection());
                 } else {
                     map(region, batch);
                 }
@@ -194,10 +196,10 @@ final class AddressSpace {
         Supplier<String> what = named(region);
         SharedMemory backing = shared.get(region.backing());
         if (backing != null && backing.kind() == MemoryKind.SYSV) {
-            attach(region, backing, what, batch);
+            segments.map(region, backing, batch);
         } else {
             long fd = backing != null ? shared(region, backing) : onFile(region) ? open.get(key(region)) : -1;
-            batch.add(what, Syscall.MMAP, region.start(), region.size(), protection(region), flags(region, fd), fd,
+            batch.add(what, Syscall.MMAP, region.start(), region.size(), region.protection(), flags(region, fd), fd,
                     fd < 0 ? 0 : region.fileOffset());
         }
     }
@@ -271,7 +273,7 @@ final class AddressSpace {
      */
     private long shared(Region region, SharedMemory backing) {
         boolean forbidden = region.shared() && !region.writable() && region.vmFlags().contains("rd")
-                && !(" " + region.vmFlags() + " ").contains(" mw ");
+                && !region.mayBeWritable();
         long whole = handles.in(tracee, backing.id());
         return forbidden
                 ? open.computeIfAbsent("r" + backing.id(),
@@ -280,28 +282,13 @@ final class AddressSpace {
                 : whole;
     }
 
-    private void attach(Region region, SharedMemory segment, Supplier<String> what, Batch batch) {
-        long pages = segment.size() + 4095 & -4096L;
-        if (region.fileOffset() != 0 || region.size() != pages) {
-            throw tracee.unsupported(what.get() + ": a part of System V segment " + segment.ipcId() + " only");
-        }
-        int flags = region.writable() ? 0 : 010000 /* SHM_RDONLY */;
-        flags |= region.permissions().charAt(2) == 'x' ? 0100000 /* SHM_EXEC */ : 0;
-        batch.add(what, Syscall.SHMAT, segment.ipcId(), region.start(), flags);
-    }
-
     /** A shared mapping that may become writable needs a descriptor open for writing (mmap(2), EACCES). */
     private static boolean writes(Region region) {
-        return region.shared() && (" " + region.vmFlags() + " ").contains(" mw ");
+        return region.shared() && region.mayBeWritable();
     }
 
     private static String key(Region region) {
         return (writes(region) ? "w" : "r") + region.path();
-    }
-
-    private static int protection(Region region) {
-        String p = region.permissions();
-        return (p.charAt(0) == 'r' ? 1 : 0) | (p.charAt(1) == 'w' ? 2 : 0) | (p.charAt(2) == 'x' ? 4 : 0);
     }
 
     /** The last of all calls in the process. */

@@ -49,7 +49,6 @@ class RefusalTest {
             "main-ended-child, its main thread has ended", "groups, cannot be restored at its place",
             "ended-signal, instead of SIGCHLD",
             "path-handle, O_PATH", "signal-io, which is outside of the job", "segment, nobody attached",
-            "segment-part, only a part of System V segment",
             "cpu-timer, CPU time of a thread", "tcp-self, connected to itself",
             "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test",
             "process-keyring, a process keyring", "thread-keyring, a thread keyring",

@@ -129,8 +129,8 @@ final class SharedMemoryRestore implements KindRestore<SharedMemory> {
                             IPC_RMID, 0);
                 }
             }
-            case NAMED_FILE -> time(maker, memory);
-            case ANONYMOUS, DISK_FILE -> {
+            case NAMED_FILE, ANONYMOUS -> time(maker, memory);
+            case DISK_FILE -> {
             }
         }
     }

@@ -18,7 +18,8 @@ import org.udckpt.process.model.RowCheck;
 
 /** Raw sockets (raw(7)), and ping sockets (icmp(7)). */
 public final class RawSocketKind implements DescriptorKind<RawSocket> {
-    private static final int MOST_PROTOCOL = 255;
+    /** The kernel knows some above the 255 that fit into a packet (Multipath TCP is 262), and may know more. */
+    private static final int MOST_PROTOCOL = 0xffff;
 
     @Override
     public Class<RawSocket> record() {
