@@ -75,6 +75,7 @@ class NodesTest {
         assertEquals(List.of(), lead.running());
     }
 
+    @Tag("slow")
     @Test
     void agentsOfThisMachine() throws Exception {
         try (LeadProcess lead = lead(Map.of(), "local", "2", "a", "b", "c", "d", "e")) {

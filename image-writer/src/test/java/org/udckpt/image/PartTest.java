@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,6 +74,7 @@ class PartTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void writtenByManyReadAsOne() throws Exception {
         Random random = new Random(Images.seed("PartTest.writtenByManyReadAsOne"));

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -141,6 +142,7 @@ class PruneAndPublishTest {
     }
 
     /** In two processes and two threads, which are killed or go on: whatever is listed as complete is. */
+    @Tag("slow")
     @Test
     void writersThatPruneDoNotTakeEachOthersBases() throws Exception {
         Random random = new Random(Images.seed("PruneAndPublishTest"));

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,6 +93,7 @@ class SharedMemoryTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void everyProcessHasItsOwnMemory() throws Exception {
         Random random = new Random(Images.seed("SharedMemoryTest"));

@@ -33,6 +33,7 @@ class AgentKillTest {
     private static final AtomicInteger TAKEN = new AtomicInteger();
 
     /** In the middle of the loop. */
+    @Tag("slow")
     @Test
     void killedOnce() throws Exception {
         System.out.println("agent kill: -Dudckpt.seed=" + SEED);

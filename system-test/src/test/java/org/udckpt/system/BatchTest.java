@@ -170,6 +170,7 @@ class BatchTest {
         good = true;
     }
 
+    @Tag("slow")
     @Test
     void withoutASchedulerTheDirectoryIsWhatTurnsHaveInCommon() throws Exception {
         assertEnds(batch(Map.of(), COUNTS), 64);
@@ -184,6 +185,7 @@ class BatchTest {
         good = true;
     }
 
+    @Tag("slow")
     @Test
     void anotherCommandDoesNotGoOnFromThisOnesCheckpoint() throws Exception {
         Process first = batch(COUNTS);
@@ -263,6 +265,7 @@ class BatchTest {
     }
 
     /** Whether it is of this turn cannot be told when it proves to be damaged: queued again in vain it says so then. */
+    @Tag("slow")
     @Test
     void whereOlderCheckpointsCannotBeReadItIsToo() throws Exception {
         try (ServerSocket outside = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -323,6 +326,7 @@ class BatchTest {
         good = true;
     }
 
+    @Tag("slow")
     @Test
     void aTurnThatCannotBeginIsNoneEither() throws Exception {
         Process first = batch(COUNTS);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.support.report.ExitCode;
@@ -21,6 +22,7 @@ class DiskFullTest {
     private static final int MEBIBYTES = 8;
     private static final long LEFT = 6 << 20; // room for some of the memory of the next checkpoint, not for all of it
 
+    @Tag("slow")
     @Test
     void theJobGoesOnAndTheLastGoodCheckpointStays() throws Exception {
         Path directory = Files.createTempDirectory("udckpt-j");

@@ -22,6 +22,7 @@ class FeatureCommandLineTest {
             List.of("threads", "pipe_data", "epoll", "forked_child", "shared_memory", "file_offset", "vdso_time");
     private static final int GENERATIONS = Integer.getInteger("udckpt.generations", 1);
 
+    @Tag("slow")
     @Test
     void connection() throws Exception {
         System.out.println("feature by command line: -Dudckpt.seed=" + SEED);

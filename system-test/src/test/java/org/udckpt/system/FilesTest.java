@@ -118,6 +118,7 @@ class FilesTest {
     }
 
     /** What cannot be put back stops the restart, by name and before anything is changed. */
+    @Tag("slow")
     @Test
     void whatStandsInTheWay() throws Exception {
         try {
@@ -144,6 +145,7 @@ class FilesTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void wrongFlagsAreNamed() throws Exception {
         try {

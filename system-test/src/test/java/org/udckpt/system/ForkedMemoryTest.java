@@ -44,6 +44,7 @@ class ForkedMemoryTest {
         tree.good();
     }
 
+    @Tag("slow")
     @Test
     void isStoredOnceAndSharedAgain() throws Exception {
         try (ProcessTreeJob tree = forks()) {

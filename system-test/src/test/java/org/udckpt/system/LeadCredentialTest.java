@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -13,6 +14,7 @@ import org.udckpt.transport.CredentialFile;
 
 @Timeout(180)
 class LeadCredentialTest {
+    @Tag("slow")
     @Test
     void theCredentialIsInTheLeadsRuntimeDirectoryWhileTheJobRuns(@TempDir Path directory) throws Exception {
         try (LocalAgents job = new LocalAgents(directory, directory.resolve("err").toFile())) {

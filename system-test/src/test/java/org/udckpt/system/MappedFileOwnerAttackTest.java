@@ -124,6 +124,7 @@ class MappedFileOwnerAttackTest {
         return "refused";
     }
 
+    @Tag("slow")
     @Test
     void sameSizeAndTimeBeforeTheRestart() throws Exception {
         Path kept = files.resolve("kept");

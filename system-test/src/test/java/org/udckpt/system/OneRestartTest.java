@@ -20,6 +20,7 @@ class OneRestartTest {
             "exec 3>>@/log; echo before >&3; echo started; until [ -e @/finish ]; do sleep 0.05; done; echo after "
                     + ">&3; echo result";
 
+    @Tag("slow")
     @Test
     void theSecondOneIsToldToWait() throws Exception {
         try (ProcessTreeJob tree = new ProcessTreeJob(List.of("sh", "-c", PROGRAM))) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.attack.OrdinaryUser;
@@ -26,6 +27,7 @@ class PermissionsTest {
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
     }
 
+    @Tag("slow")
     @Test
     void refusedAtTheCheckpointOrAtTheRestart() throws Exception {
         OrdinaryUser.requireRoot(); // who can set the attribute

@@ -41,6 +41,7 @@ class ProcessTreesTest {
      * mpirun, its ranks and their terminals; the session directory in /tmp is gone when they come back, as after a
      * reboot.
      */
+    @Tag("slow")
     @Test
     void openMpi() throws Exception {
         Path program = openMpiProgram("stencil_cg");
@@ -175,6 +176,7 @@ class ProcessTreesTest {
         ProcessTreeJob.comesBack("terminal", List.of("python3", "-c", script, "@/finish"));
     }
 
+    @Tag("slow")
     @Test
     void python() throws Exception {
         assumeTrue(new ProcessBuilder("python3", "-c", "import numpy").start().waitFor() == 0, "no python3 with numpy");
@@ -188,6 +190,7 @@ class ProcessTreesTest {
                 List.of(System.getProperty("java.home") + "/bin/java", "-Xmx64m", source("Pools.java"), "@/finish"));
     }
 
+    @Tag("slow")
     @Test
     void staticProgram() throws Exception {
         Path program = Files.createTempFile("udckpt-alone", "");

@@ -99,6 +99,7 @@ class RankDeathTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aSnapshotIsKilled() throws Exception {
         try (RunningJob job = RunningJob.ballast(LONG_WRITE)) {
@@ -124,6 +125,7 @@ class RankDeathTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void endsWhileItsSnapshotIsWritten() throws Exception {
         try (RunningJob job = RunningJob.ballast(LONG_WRITE)) {

@@ -60,6 +60,7 @@ class RepeatedCheckpointTest {
     }
 
     /** 2 ranks of 16 MiB at 16 MiB a second: the job runs on for two seconds while the image is written. */
+    @Tag("slow")
     @Test
     void heldBack() throws Exception {
         try (RunningJob job = RunningJob.ballast(16, "--max-rate", "16M", "--io-idle", "--buffer", "4M")) {

@@ -252,6 +252,7 @@ class SeveralHostsTest {
     private static final String WRITER = "exec 3>>shared.log 4>own.$PMI_RANK; i=0; touch ready.$PMI_RANK;"
             + " while [ ! -e finish ]; do i=$((i+1)); echo $PMI_RANK $i >&3; echo $i >&4; sleep 0.05; done";
 
+    @Tag("slow")
     @Test
     void filesOfSeveralHostsAreWhatTheyWereAtTheCheckpoint() throws Exception {
         try (SeveralHosts hosts = new SeveralHosts(4)) {

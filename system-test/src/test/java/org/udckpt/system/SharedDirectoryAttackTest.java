@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.attack.Attacker;
@@ -35,6 +36,7 @@ class SharedDirectoryAttackTest {
     private AttackedJob attacked;
 
     /** A try is a checkpoint; a job has some of them, since its start takes longer. */
+    @Tag("slow")
     @Test
     void aMemberOfTheGroupExchangesCheckpoints() throws Exception {
         OrdinaryUser.requireRoot();

@@ -23,6 +23,7 @@ class SharedDirectoryTest {
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString(mode));
     }
 
+    @Tag("slow")
     @Test
     void aGroupsDirectoryHasToBeAllowed() throws Exception {
         OrdinaryUser.requireRoot(); // who can give a directory to a group in which others are

@@ -16,6 +16,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.attack.OrdinaryUser;
@@ -36,6 +37,7 @@ class TakenNamesTest {
     }
 
     /** Each kind of name, and each way in which it can be taken. */
+    @Tag("slow")
     @Test
     void planAndRestartFindTheSame() throws Exception {
         assumeTrue(new ProcessBuilder("python3", "-c", "").start().waitFor() == 0, "no python3");
@@ -147,6 +149,7 @@ class TakenNamesTest {
     }
 
     /** Python's multiprocessing.Manager has a socket in a directory of its own, of mode 0700 in /tmp. */
+    @Tag("slow")
     @Test
     void theDirectoryOfASocketHasGone() throws Exception {
         assumeTrue(new ProcessBuilder("python3", "-c", "").start().waitFor() == 0, "no python3");

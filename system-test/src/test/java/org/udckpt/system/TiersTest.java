@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.image.catalogue.Catalogue;
@@ -33,6 +34,7 @@ class TiersTest {
     }
 
     /** Checkpoint, copy, kill, loss of the fast tier, restart from what is left, and on with both tiers. */
+    @Tag("slow")
     @Test
     void theFastTierMayBeLost() throws Exception {
         try (RunningJob job = RunningJob.ballast(directory, fast, 4, "--tiers", tiers)) {

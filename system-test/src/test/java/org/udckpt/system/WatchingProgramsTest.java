@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.attack.OrdinaryUser;
@@ -25,6 +26,7 @@ class WatchingProgramsTest {
                     + " n=1; until [ -e @/finish ]; do if [ -e @/say-$n ]; then echo line $n >&3; n=$((n + 1)); fi; "
                     + "sleep 0.05; done; kill $!; echo result $n";
 
+    @Tag("slow")
     @Test
     void onlyTheJobsOwnEventsAreSeen() throws Exception {
         OrdinaryUser.requireRoot(); // nobody else can hide that files are read

@@ -99,6 +99,7 @@ class HostLabTest {
     }
 
     /** Programs that use verbs and that nobody here wrote, one on each of two hosts, over the bridge. */
+    @Tag("slow")
     @ParameterizedTest
     @CsvSource({"ibv_ud_pingpong, 0", "ibv_rc_pingpong, 0", "ibv_rc_pingpong, 2"}) // the first has no answer to loss
     void theSoftFabricReachesFromHostToHost(String program, String loss) throws Exception {

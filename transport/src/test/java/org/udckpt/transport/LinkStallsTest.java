@@ -102,6 +102,7 @@ class LinkStallsTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void tablesOfMoreSendersThanThereIsMemoryForAllArrive() throws Exception {
         int senders = 6; // of 2 MiB each, into 8

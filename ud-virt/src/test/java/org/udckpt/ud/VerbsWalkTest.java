@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.IntPredicate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -78,6 +79,7 @@ class VerbsWalkTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aRestartBeforeEachStepCannotBeSeen() throws Exception {
         assertSame(SEED, 120, "fused", step -> true);

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +27,7 @@ class SilentClientTest {
     @TempDir
     Path temp;
 
+    @Tag("slow")
     @Test
     void whoDoesNotReadHoldsNothingUp() throws Exception {
         CountDownLatch done = new CountDownLatch(1);

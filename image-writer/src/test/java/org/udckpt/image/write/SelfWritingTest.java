@@ -17,6 +17,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -205,6 +206,7 @@ class SelfWritingTest {
                 temp.resolve("self/ckpt-0001/node-0000.stripe-00")));
     }
 
+    @Tag("slow")
     @Test
     void aChainMayBeWrittenEitherWay() throws Exception {
         Random random = new Random(Images.seed("SelfWritingTest.chain"));
@@ -282,6 +284,7 @@ class SelfWritingTest {
      * Each of a snapshot's appends fails in turn, and leaves half of it behind in turn: what was there stays, and
      * nothing else.
      */
+    @Tag("slow")
     @Test
     void whicheverOfItsAppendsFailsTheOldCheckpointStays() throws Exception {
         Random random = new Random(Images.seed("SelfWritingTest.every"));

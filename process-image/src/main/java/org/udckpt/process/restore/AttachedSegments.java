@@ -11,8 +11,8 @@ import org.udckpt.process.model.Region;
 import org.udckpt.process.model.SharedMemory;
 
 /**
- * Attachments of System V segments to one process (shmat(2)). Of one there may be several mappings, with protections of
- * their own, or only some of its pages (mprotect(2), munmap(2)): shmdt(2) takes what came of one shmat(2), so one it is.
+ * Attachments of System V segments to one process (shmat(2)). Of one there may be several mappings, each with its own
+ * protection, or some of its pages only (mprotect(2), munmap(2)): shmdt(2) takes all that came of one shmat(2).
  */
 final class AttachedSegments {
     private static final int SHM_RDONLY = 010000, SHM_EXEC = 0100000;

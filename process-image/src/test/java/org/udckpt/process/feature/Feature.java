@@ -3,7 +3,9 @@ package org.udckpt.process.feature;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -16,6 +18,9 @@ import java.util.stream.Stream;
 record Feature(String name, String refusal, boolean mayRestore, boolean second) {
     /** Whether this kernel has it: landlock_create_ruleset(2), LANDLOCK_CREATE_RULESET_VERSION. */
     private static final boolean LANDLOCK = org.udckpt.linux.Syscall.call(444, 0, 0, 1) > 0;
+
+    /** They wait, for a connection's TIME_WAIT as an ordinary user, while others run: they begin. */
+    private static final Set<String> WAITS = Set.of("tcp_gone_names");
 
     private Feature(String name, String refusal, boolean mayRestore) {
         this(name, refusal, mayRestore, true);
@@ -46,7 +51,9 @@ record Feature(String name, String refusal, boolean mayRestore, boolean second) 
         List<String> names = chosen.isEmpty() ? List.of() : List.of(chosen.split(","));
         try (Stream<Path> files = Files.list(programs)) {
             List<Feature> found = files.map(f -> f.getFileName().toString())
-                    .filter(n -> names.isEmpty() || names.contains(n)).sorted()
+                    .filter(n -> names.isEmpty() || names.contains(n))
+                    .sorted(Comparator.comparing((String name) -> !WAITS.contains(name))
+                            .thenComparing(Comparator.naturalOrder()))
                     .map(Feature::of).toList();
             if (found.isEmpty()) {
                 throw new IllegalStateException(

@@ -109,6 +109,7 @@ class NamesAttackTest {
     }
 
     /** He makes the name in the moment in which it is free. */
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void raceForSharedMemory(boolean root) throws Exception {
@@ -135,6 +136,7 @@ class NamesAttackTest {
      * In a directory of the job in which he may write: a link in the place of an open file, between the rollback and
      * the open behind it.
      */
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void fileThatIsExchanged(boolean root) throws Exception {

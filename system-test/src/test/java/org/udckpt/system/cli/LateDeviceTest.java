@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +46,7 @@ class LateDeviceTest {
     @TempDir
     Path directory;
 
+    @Tag("slow")
     @Test
     void aProgramStartedAfterARestartReachesTheNewAgent() throws Exception {
         Path script = Files.setPosixFilePermissions(Files.writeString(directory.resolve("script"), SCRIPT),

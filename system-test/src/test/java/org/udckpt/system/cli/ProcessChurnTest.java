@@ -26,6 +26,7 @@ class ProcessChurnTest {
     Path directory;
 
     /** Each rank of an MPI job runs system("true"), popen and the like without a pause. */
+    @Tag("slow")
     @Test
     void ranksThatCallSystemAllTheTime() throws Exception {
         checkpointAndRestart("round ", Udckpts.program("churn"), finish());
@@ -53,6 +54,7 @@ class ProcessChurnTest {
     }
 
     /** Every process of the job opens a device, and lives only for milliseconds. */
+    @Tag("slow")
     @Test
     void processesThatOpenADeviceAndEnd() throws Exception {
         Path script = script("""

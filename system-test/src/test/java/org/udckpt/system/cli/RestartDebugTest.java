@@ -107,6 +107,7 @@ class RestartDebugTest {
     }
 
     /** By its pid in the checkpoint; its parent, a shell, waits for it. */
+    @Tag("slow")
     @Test
     void aProcessOfATree() throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {

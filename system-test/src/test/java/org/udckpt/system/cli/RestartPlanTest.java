@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +31,7 @@ class RestartPlanTest {
     @TempDir
     Path directory;
 
+    @Tag("slow")
     @Test
     void itSaysWhatTheRestartDoes() throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {

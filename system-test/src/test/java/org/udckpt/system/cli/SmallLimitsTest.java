@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,6 +61,7 @@ class SmallLimitsTest {
     }
 
     /** The limits that messages call sufficient are sufficient. */
+    @Tag("slow")
     @Test
     void whatIsNeededIsEnough() throws Exception {
         try (Udckpts udckpt = new Udckpts(temp)) {

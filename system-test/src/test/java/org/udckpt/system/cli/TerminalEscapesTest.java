@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +21,7 @@ class TerminalEscapesTest {
     @TempDir
     Path temp;
 
+    @Tag("slow")
     @Test
     void noCommandObeysAName() throws Exception {
         Path images = temp.resolve("images" + ESCAPE + "]0;title\u0007\u009b2J");

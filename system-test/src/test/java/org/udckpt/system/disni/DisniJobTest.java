@@ -29,6 +29,7 @@ class DisniJobTest {
     }
 
     /** One RC connection, made by rdma_cm in the first incarnation, with messages, RDMA writes and reads. */
+    @Tag("slow")
     @Test
     void connectionGoesOnOverRestarts() throws Exception {
         goOnOverRestarts(Connections.class, directory.toString(), "7303");

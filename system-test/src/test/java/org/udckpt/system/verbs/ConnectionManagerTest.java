@@ -29,6 +29,7 @@ class ConnectionManagerTest {
     }
 
     /** RC: each connection writes into the other side's memory. */
+    @Tag("slow")
     @Test
     void connectionsAreMadeOverRestarts() throws Exception {
         roundsGoOn("tcp", 7302);

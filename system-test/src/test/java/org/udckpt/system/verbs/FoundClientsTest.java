@@ -20,6 +20,7 @@ class FoundClientsTest {
     @TempDir
     Path directory;
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"dlvsym", "plugin-deepbind"})
     void endsWellAfterRestart(String way) throws Exception {
