@@ -29,11 +29,12 @@ public final class LinuxConstants {
     /** ioctl of /proc/PID/pagemap: _IOWR('f', 16, 96 bytes), Linux 6.7 (Documentation/admin-guide/mm/pagemap.rst). */
     public static final long PAGEMAP_SCAN = 0xc060_6610L;
 
-    /** Processes (wait4(2), setrlimit(2), prctl(2), capabilities(7), kcmp(2), arch_prctl(2), mount(2)). */
+    /** Processes (wait4(2), setrlimit(2), prctl(2), capabilities(7), kcmp(2), arch_prctl(2), mount(2), seccomp(2)). */
     public static final int WNOHANG = 1, RLIMIT_DATA = 2, RLIMIT_CORE = 4, RLIMIT_NPROC = 6, RLIMIT_NOFILE = 7,
             RLIMIT_MEMLOCK = 8, RLIMIT_AS = 9, PR_SET_DUMPABLE = 4, PR_SET_NAME = 15, PR_GET_SECUREBITS = 27,
-            PR_SET_SECUREBITS = 28, PR_SET_CHILD_SUBREAPER = 36, PR_SET_NO_NEW_PRIVS = 38,
-            SECBIT_NO_SETUID_FIXUP = 4, KCMP_VM = 1, XTILEDATA = 18, MS_BIND = 4096;
+            PR_SET_SECUREBITS = 28, PR_SET_CHILD_SUBREAPER = 36, PR_SET_SECCOMP = 22, PR_SET_NO_NEW_PRIVS = 38,
+            SECBIT_NO_SETUID_FIXUP = 4, KCMP_VM = 1, XTILEDATA = 18, MS_BIND = 4096,
+            SECCOMP_MODE_STRICT = 1, SECCOMP_SET_MODE_FILTER = 1, SECCOMP_FILTER_FLAG_TSYNC = 1;
 
     /** Waiting (poll(2), clock_gettime(2)). */
     public static final int POLLIN = 1, POLLOUT = 4, POLLERR = 8, POLLHUP = 16, POLLRDHUP = 0x2000, CLOCK_REALTIME = 0,

@@ -38,7 +38,7 @@ class PackageOrderTest {
                     + " process.kinds.eventfd process.kinds.file process.kinds.inotify process.kinds.ipc"
                     + " process.kinds.lock process.kinds.memory process.kinds.named"
                     + " process.kinds.namespace process.kinds.pidfd process.kinds.pipe"
-                    + " process.kinds.refused process.kinds.signal process.kinds.signalfd"
+                    + " process.kinds.refused process.kinds.seccomp process.kinds.signal process.kinds.signalfd"
                     + " process.kinds.socket process.kinds.filter process.kinds.binaryoption process.kinds.raw"
                     + " process.kinds.replaced process.kinds.netlink process.kinds.tcp"
                     + " process.kinds.terminal process.kinds.timerfd process.kinds.udp process.kinds.unix"

@@ -6,7 +6,7 @@ import org.udckpt.process.kinds.base.OpenedByName;
 
 /**
  * Refuses a process that has left the surroundings in which its rank was started, and in which a restart would put it:
- * program, directories, namespaces, control groups, system call filters. Has user, groups and capabilities read
+ * program, directories, namespaces, control groups. Has user, groups and capabilities read
  * ({@link PrivilegeReader}).
  */
 final class ProcessEnvironmentCheck {
@@ -16,8 +16,6 @@ final class ProcessEnvironmentCheck {
      */
     private static final String[] NAMESPACES =
             {"cgroup", "ipc", "mnt", "net", "pid", "pid_for_children", "time", "time_for_children", "user", "uts"};
-    /** proc_pid_status(5). */
-    private static final String[] FILTERS = {"Seccomp:", "Seccomp_filters:"};
     private static final int SCHED_RESET_ON_FORK = 0x40000000, SCHED_DEADLINE = 6;
 
     /** Namespaces of the process that a root is compared with: read once for all of a tree. */
@@ -107,14 +105,6 @@ final class ProcessEnvironmentCheck {
         String refusal = StatusLines.refusal(thread.status);
         if (refusal != null) {
             throw process.refuse(refusal + " (thread " + thread.tid + ")");
-        }
-        for (String field : FILTERS) {
-            TaskStatus first = process.main().status;
-            if (!thread.status.agrees(field, first)) {
-                throw process.refuse(("thread %d has another system call filter than its main thread (%s %s, not %s), "
-                        + "which a restart cannot restore")
-                        .formatted(thread.tid, field, thread.status.field(field), first.field(field)));
-            }
         }
     }
 }

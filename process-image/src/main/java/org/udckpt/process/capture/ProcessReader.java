@@ -19,7 +19,6 @@ import org.udckpt.process.trace.Ptrace;
 final class ProcessReader {
     private static final int PR_GET_PDEATHSIG = 2, PR_GET_CHILD_SUBREAPER = 37, PR_GET_MDWE = 66,
             MEMBARRIER_CMD_GET_REGISTRATIONS = 1 << 9;
-    private static final String OWN_FILTERS = Proc.field(Proc.text("/proc/self/status"), "Seccomp_filters:");
     private static final String OWN_NAMESPACE = Files.readLink("/proc/self/ns/pid");
 
     private ProcessReader() {}
@@ -30,7 +29,6 @@ final class ProcessReader {
         process.mappings = Mapping.of(process.pid);
         process.parasite = Parasite.locate(process);
         process.status = Proc.whole("/proc/" + process.pid + "/status");
-        refuseSeccomp(process);
         if (!"0 kB".equals(Proc.field(process.status, "VmLck:"))) {
             process.readFlags();
         }
@@ -42,16 +40,7 @@ final class ProcessReader {
         for (TracedThread thread : process.threads) {
             ThreadReader.read(process, thread, same);
         }
-    }
-
-    private static void refuseSeccomp(TracedProcess process) {
-        if ("1".equals(Proc.field(process.status, "Seccomp:"))) {
-            throw process.refuse("it runs in strict seccomp mode, where no call but read, write and exit is allowed");
-        }
-        String filters = Proc.field(process.status, "Seccomp_filters:");
-        if (filters != null && OWN_FILTERS != null && Integer.parseInt(filters) > Integer.parseInt(OWN_FILTERS)) {
-            throw process.refuse("it installed its own seccomp filter, which cannot be restored");
-        }
+        CallFilters.read(process);
     }
 
     /** By calls in the stopped processes, each in all of them at once. */

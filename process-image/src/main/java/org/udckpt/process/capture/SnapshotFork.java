@@ -25,8 +25,7 @@ import org.udckpt.process.trace.WaitStatus;
 final class SnapshotFork {
     private static final int SHARED_VFORK = 0x4700; // CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_VFORK
     private static final int WALL = 0x40000000;
-    private static final int FOLLOW =
-            Ptrace.O_TRACESYSGOOD | Ptrace.O_TRACEVFORK | Ptrace.O_TRACEFORK | Ptrace.O_TRACECLONE;
+    private static final int FOLLOW = Ptrace.O_TRACEVFORK | Ptrace.O_TRACEFORK | Ptrace.O_TRACECLONE;
     /**
      * Enough for all processors of a node, and few: each takes a second process number for a moment, of which a job may
      * have none to spare.
@@ -100,7 +99,7 @@ final class SnapshotFork {
     }
 
     private void begin() {
-        Ptrace.options(main.tid, FOLLOW);
+        Ptrace.options(main.tid, main.traceOptions | FOLLOW);
         Registers registers = main.registers.copy().set(Registers.RSP, main.frame).set(Registers.ORIG_RAX, -1);
         if (parasite.safe()) {
             registers.set(Registers.RIP, parasite.forkRoutine());
@@ -234,7 +233,7 @@ final class SnapshotFork {
             reaped = main.injector.call(Syscall.WAIT4, number, 0, WALL, 0);
         }
         LinuxError.check(reaped, "wait for the short-lived process of " + process);
-        Ptrace.options(main.tid, Ptrace.O_TRACESYSGOOD);
+        Ptrace.options(main.tid, main.traceOptions);
         if (snapshot == 0) {
             refuseHopeless(error);
             throw new CaptureFailed("%s could not be forked: %s".formatted(process, LinuxError.name((int) -error)));
@@ -255,9 +254,9 @@ final class SnapshotFork {
     }
 
     /** The new snapshot's first stop; from here it dies with the agent. */
-    private static void settle(int snapshot) {
+    private void settle(int snapshot) {
         firstStop(snapshot);
-        Ptrace.options(snapshot, Ptrace.O_TRACESYSGOOD | Ptrace.O_EXITKILL);
+        Ptrace.options(snapshot, main.traceOptions | Ptrace.O_EXITKILL);
     }
 
     /**

@@ -110,14 +110,15 @@ final class Stopper {
             if (known(process, tid)) {
                 continue;
             }
-            long result = Ptrace.request(Ptrace.SEIZE, tid, 0, Ptrace.O_TRACESYSGOOD);
+            TracedThread thread = new TracedThread(tid);
+            long result = Ptrace.request(Ptrace.SEIZE, tid, 0, thread.traceOptions);
             if (result == -LinuxError.ESRCH || result == -LinuxError.EPERM && ends(process.pid, tid)) {
                 continue;
             }
             if (result < 0) {
                 throw refusal(process, tid, (int) -result);
             }
-            process.threads.add(new TracedThread(tid));
+            process.threads.add(thread);
             any = true;
             Ptrace.interrupt(tid);
         }

@@ -14,6 +14,7 @@ import org.udckpt.linux.MappingFlags;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.process.kinds.base.AskedProcess;
+import org.udckpt.process.kinds.base.CallFilter;
 import org.udckpt.process.model.PosixTimer;
 
 /** A process in the middle of a capture. Pids are the agent's, except where a name says namespace. */
@@ -62,6 +63,7 @@ final class TracedProcess implements AskedProcess {
     Map<Long, MappingFlags> flags = Map.of();
     /** Starts of the System V segments that were not attached for reading only, whatever mprotect(2) did then. */
     final Set<Long> writableSegments = new HashSet<>();
+    List<CallFilter> callFilters = List.of();
     /** Null, or why it is not trusted with what is the agent's ({@link AgentRights}). */
     String lostRights;
     Snapshot snapshot;
@@ -150,6 +152,11 @@ final class TracedProcess implements AskedProcess {
     @Override
     public CaptureFailed failed(int descriptor, String reason) {
         return new CaptureFailed("%s, descriptor %d: %s".formatted(this, descriptor, reason));
+    }
+
+    @Override
+    public List<CallFilter> callFilters() {
+        return callFilters;
     }
 
     @Override

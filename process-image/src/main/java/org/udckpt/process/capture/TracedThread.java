@@ -1,6 +1,7 @@
 package org.udckpt.process.capture;
 
 import org.udckpt.process.trace.Injector;
+import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.Registers;
 
 /** A thread that the capture has seized; {@code tid} is the agent's number of it. */
@@ -40,6 +41,9 @@ final class TracedThread {
     int secureBits;
     /** no_new_privs, where it is not what it is for the main thread; else null. */
     Boolean noNewPrivileges;
+
+    /** Of ptrace(2), while it is not being forked: {@link CallFilters} adds to them. */
+    int traceOptions = Ptrace.O_TRACESYSGOOD;
 
     /** Not null from the moment when its registers are not its own any more. */
     Injector injector;

@@ -42,6 +42,7 @@ import org.udckpt.process.kinds.raw.RawSocketKind;
 import org.udckpt.process.kinds.replaced.AgentConnectionKind;
 import org.udckpt.process.kinds.replaced.PmiConnectionKind;
 import org.udckpt.process.kinds.replaced.StandardStreamKind;
+import org.udckpt.process.kinds.seccomp.SeccompFilterKind;
 import org.udckpt.process.kinds.signal.SignalOnReadyKind;
 import org.udckpt.process.kinds.signal.SignalOwnerKind;
 import org.udckpt.process.kinds.signalfd.SignalFdKind;
@@ -156,7 +157,9 @@ public enum ObjectKinds {
     /** proc(5), of what has ended. */
     ENDED_PROCESS_FILE(new EndedProcessFileKind()),
     /** namespaces(7). */
-    NAMESPACE_FILE(new NamespaceFileKind());
+    NAMESPACE_FILE(new NamespaceFileKind()),
+    /** seccomp(2). */
+    SECCOMP_FILTER(new SeccompFilterKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

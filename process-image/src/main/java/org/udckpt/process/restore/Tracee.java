@@ -10,6 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.ProcessHandleFd;
@@ -51,6 +53,8 @@ final class Tracee implements Maker, AutoCloseable {
     private long scratch;
     private int used;
     private Injector injector;
+    /** Numbers of its threads, other than the first, for the tracer. */
+    private final Map<Integer, Integer> threads = new HashMap<>();
     /** Where calls are injected; it moves with the vDSO. */
     private long instruction;
 
@@ -131,8 +135,10 @@ final class Tracee implements Maker, AutoCloseable {
      */
     int thread(int tid, long clearTid) {
         long flags = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000; /* VM, FS, FILES, SIGHAND, THREAD, SYSVSEM */
-        return clone("make thread " + tid, 0, clearTid == 0 ? flags : flags | 0x200000 /* CHILD_CLEARTID */, tid,
+        int host = clone("make thread " + tid, 0, clearTid == 0 ? flags : flags | 0x200000 /* CHILD_CLEARTID */, tid,
                 clearTid);
+        threads.put(tid, host);
+        return host;
     }
 
     /** clone3(2) with set_tid; the new task's id for the tracer, stopped and with all signals blocked. */
@@ -313,6 +319,23 @@ final class Tracee implements Maker, AutoCloseable {
             throw failed(what + " (thread " + tid + "): " + LinuxError.name((int) -result));
         }
         return result;
+    }
+
+    @Override
+    public long callInThread(int tid, String what, long number, long... arguments) {
+        return callIn(hostTid(tid), what, number, arguments);
+    }
+
+    @Override
+    public void suspendCallFilters(int tid) {
+        if (Ptrace.request(Ptrace.SETOPTIONS, hostTid(tid), 0, OPTIONS | Ptrace.O_SUSPEND_SECCOMP) < 0) {
+            throw unsupported("it has filters of system calls (seccomp(2)), which only root can put back (ptrace(2), "
+                    + "PTRACE_O_SUSPEND_SECCOMP): restart as root, where nothing filters root's own calls");
+        }
+    }
+
+    private int hostTid(int tid) {
+        return tid == pid ? hostPid : threads.get(tid);
     }
 
     /** As {@link #tryCall}, in thread {@code tid}. */

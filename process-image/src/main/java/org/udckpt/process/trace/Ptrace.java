@@ -19,9 +19,10 @@ public final class Ptrace {
             GETREGSET = 0x4204, SETREGSET = 0x4205, SEIZE = 0x4206, INTERRUPT = 0x4207, LISTEN = 0x4208,
             PEEKSIGINFO = 0x4209,
             GETSIGMASK = 0x420a, SETSIGMASK = 0x420b, GET_RSEQ_CONFIGURATION = 0x420f,
-            GET_SYSCALL_USER_DISPATCH_CONFIG = 0x4211;
+            GET_SYSCALL_USER_DISPATCH_CONFIG = 0x4211,
+            SECCOMP_GET_FILTER = 0x420c, SECCOMP_GET_METADATA = 0x420d;
     public static final int O_TRACESYSGOOD = 1, O_TRACEFORK = 2, O_TRACEVFORK = 4, O_TRACECLONE = 8,
-            O_EXITKILL = 0x100000;
+            O_EXITKILL = 0x100000, O_SUSPEND_SECCOMP = 0x200000;
     public static final int NT_PRSTATUS = 1, NT_X86_XSTATE = 0x202;
     /** Larger than any XSAVE area of today (AMX: 11 KiB). */
     private static final int XSTATE_MAX = 32768;

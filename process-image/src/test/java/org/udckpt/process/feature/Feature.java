@@ -32,6 +32,7 @@ record Feature(String name, String refusal, boolean mayRestore, boolean second) 
             case "io_uring" -> new Feature(name, "io_uring", false);
             case "userfaultfd" -> new Feature(name, "userfaultfd", false);
             case "landlock" -> new Feature(name, "landlock", !LANDLOCK);
+            case "seccomp" -> new Feature(name, "seccomp", true); // an ordinary user's
             case "signalfd" -> new Feature(name, "signalfd", true);
             case "file_locks" -> new Feature(name, "lock", true);
             // empty messages: docs/internals/kinds.md

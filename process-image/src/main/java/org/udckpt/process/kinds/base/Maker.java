@@ -22,6 +22,12 @@ public interface Maker extends NamedProcess {
     /** The result, or {@code -errno}. */
     long tryCall(long number, long... arguments);
 
+    /** As {@link #call}, in the thread that the job numbers so. */
+    long callInThread(int tid, String what, long number, long... arguments);
+
+    /** Keeps filters that this thread gets from being asked, until it runs. @throws RuntimeException only root can */
+    void suspendCallFilters(int tid);
+
     /** Puts an argument into its scratch memory until the next call; its address. */
     long bytes(byte[] value);
 

@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.base;
 
+import java.util.List;
 import java.util.Set;
 
 /** A process of the job that stands still. Pids are the agent's, except where a name says namespace. */
@@ -27,6 +28,11 @@ public interface StoppedProcess {
 
     /** Whether its working directory has lost its name. */
     boolean workingDirectoryDeleted();
+
+    /** Filters of system calls that its threads have installed: those of each thread in their order. */
+    default List<CallFilter> callFilters() {
+        return List.of();
+    }
 
     /** Whether it stands for what is in flight in a process's unix sockets: descriptors that this process has. */
     default boolean inFlight() {

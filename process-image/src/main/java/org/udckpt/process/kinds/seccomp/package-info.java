@@ -1,0 +1,2 @@
+/** Filters of system calls. */
+package org.udckpt.process.kinds.seccomp;
