@@ -28,7 +28,7 @@ static int error_of(long number) {
   } room;
   errno = 0;
   return (number == SYS_sysinfo ? syscall(number, &room.info) : syscall(number, RLIMIT_CORE, &room.limit)) < 0 ? errno
-                                                                                                              : 0;
+                                                                                                               : 0;
 }
 
 static void check_errors(const char *who, int of_sysinfo, int of_getrlimit) {
@@ -111,7 +111,8 @@ int main(int argc, char **argv) {
   feature_ready();
   for (unsigned char byte = 0, got; !feature_finishing(); byte++) {
     check_errors("the main thread", SECOND, 0);
-    CHECK(write(to[1], &byte, 1) == 1 && read(from[0], &got, 1) == 1 && got == byte, "strict mode: %d for %d", got, byte);
+    CHECK(write(to[1], &byte, 1) == 1 && read(from[0], &got, 1) == 1 && got == byte, "strict mode: %d for %d", got,
+          byte);
     pause_ms(5);
   }
   feature_over = true;

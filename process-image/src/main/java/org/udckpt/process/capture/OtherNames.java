@@ -35,7 +35,7 @@ final class OtherNames {
     private static String find(QuietFiles quiet, StoppedProcess process, String gone, String key,
             Function<Files.Stat, String> keys) {
         String directory = gone.substring(0, Math.max(1, gone.lastIndexOf('/')));
-        long opened = quiet.tryOpen("/proc/" + process.pid() + "/root" + directory, directory);
+        long opened = quiet.tryOpen(process.mounts() + directory, directory);
         if (opened == -LinuxError.ENOENT || opened == -LinuxError.EACCES || opened == -LinuxError.ENOTDIR) {
             return "";
         }

@@ -1,6 +1,7 @@
 package org.udckpt.process.capture;
 
 import org.udckpt.linux.Files;
+import org.udckpt.linux.Proc;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.OpenedByName;
 
@@ -44,16 +45,18 @@ final class ProcessEnvironmentCheck {
 
     /** From outside. */
     void refuse(TracedProcess process) {
-        String root = Files.readLink("/proc/" + process.pid + "/root");
-        if (!"/".equals(root)) {
-            throw process.refuse("its root directory is " + root + " (chroot(2)), which cannot be checkpointed");
-        }
         for (int i = 0; i < namespaces.length; i++) {
             String own = namespace(process.pid, i);
             if (own != null && namespaces[i] != null && !own.equals(namespaces[i])) {
                 throw process.refuse("it is in a " + NAMESPACES[i]
                         + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
             }
+        }
+        String root = Files.readLink("/proc/" + process.pid + "/root");
+        if (!"/".equals(root)) {
+            process.rootDirectory = root;
+            process.seenThrough = mounts(process);
+            refuseUnreachable(process, "root", "its root directory");
         }
         refuseUnreachable(process, "exe", "its program");
         refuseUnreachable(process, "cwd", "its working directory");
@@ -73,6 +76,22 @@ final class ProcessEnvironmentCheck {
             thread.storeBypass = StatusLines.storeBypass(thread.status, origin);
             thread.indirectBranch = StatusLines.indirectBranch(thread.status, origin);
         }
+    }
+
+    /** {@link TracedProcess#seenThrough} of one that has changed its root: through one of those above it that has not. */
+    private static String mounts(TracedProcess process) {
+        if (!process.hasMountsOfItsOwn()) {
+            return "";
+        }
+        String namespace = Files.readLink("/proc/" + process.pid + "/ns/mnt");
+        for (int pid = process.pid; pid > 1; pid = Integer.parseInt(Proc.stat(pid)[1])) {
+            if ("/".equals(Files.readLink("/proc/" + pid + "/root"))
+                    && namespace.equals(Files.readLink("/proc/" + pid + "/ns/mnt"))) {
+                return "/proc/" + pid + "/root";
+            }
+        }
+        throw process.refuse("its root directory is " + process.rootDirectory + " (chroot(2)), and no process above it "
+                + "has the one in which a restart would find that");
     }
 
     private static void refuseUnreachable(TracedProcess process, String link, String what) {

@@ -50,6 +50,9 @@ final class TracedProcess implements AskedProcess {
     int lockFuture;
     /** Its working directory has lost its name. */
     boolean workingDirectoryDeleted;
+    String rootDirectory = "/";
+    /** {@link #mounts()}; null: through its own root. */
+    String seenThrough;
     /** The process that the job was started by, in this one's namespace: {@link SharingCheck#origin}. */
     int originPid;
     int[] ownedDescriptors = new int[0];
@@ -152,6 +155,16 @@ final class TracedProcess implements AskedProcess {
     @Override
     public CaptureFailed failed(int descriptor, String reason) {
         return new CaptureFailed("%s, descriptor %d: %s".formatted(this, descriptor, reason));
+    }
+
+    @Override
+    public String rootDirectory() {
+        return rootDirectory;
+    }
+
+    @Override
+    public String mounts() {
+        return seenThrough == null ? AskedProcess.super.mounts() : seenThrough;
     }
 
     @Override

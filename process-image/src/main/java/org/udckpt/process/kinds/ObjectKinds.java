@@ -33,6 +33,7 @@ import org.udckpt.process.kinds.memory.SharedMemoryKind;
 import org.udckpt.process.kinds.named.DirectoryOrDeviceKind;
 import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
+import org.udckpt.process.kinds.named.RootDirectoryKind;
 import org.udckpt.process.kinds.namespace.NamespaceFileKind;
 import org.udckpt.process.kinds.netlink.NetlinkSocketKind;
 import org.udckpt.process.kinds.pidfd.PidFdKind;
@@ -159,7 +160,9 @@ public enum ObjectKinds {
     /** namespaces(7). */
     NAMESPACE_FILE(new NamespaceFileKind()),
     /** seccomp(2). */
-    SECCOMP_FILTER(new SeccompFilterKind());
+    SECCOMP_FILTER(new SeccompFilterKind()),
+    /** chroot(2). */
+    ROOT_DIRECTORY(new RootDirectoryKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

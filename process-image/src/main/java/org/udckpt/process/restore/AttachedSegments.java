@@ -54,10 +54,10 @@ final class AttachedSegments {
             batch.add(() -> what(region, segment), Syscall.SHMAT, segment.ipcId(), region.start(), flags);
             return;
         }
-        for (Region part : parts) { // or the kernel puts the whole where a part has to be
-            batch.add(() -> what(part, segment), Syscall.MMAP, part.start(), part.size(), 0, RESERVED, -1, 0);
-        }
         batch.run();
+        for (Region part : parts) { // or the kernel puts the whole where a part has to be
+            tracee.call(what(part, segment), Syscall.MMAP, part.start(), part.size(), 0, RESERVED, -1, 0);
+        }
         long whole = tracee.call(what(region, segment), Syscall.SHMAT, segment.ipcId(), 0, flags);
         for (Region part : parts) {
             if (part.protection() != protection(flags)) {

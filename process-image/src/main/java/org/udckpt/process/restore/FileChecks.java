@@ -14,6 +14,7 @@ import org.udckpt.process.kinds.NewNames;
 import org.udckpt.process.kinds.deleted.DeletedWorkingDirectory;
 import org.udckpt.process.kinds.memory.SharedMemoryKind;
 import org.udckpt.process.kinds.named.DirectoryOrDevice;
+import org.udckpt.process.kinds.named.RootDirectory;
 import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
@@ -87,7 +88,10 @@ final class FileChecks {
         Set<Integer> nameless = DeletedWorkingDirectory.of(image);
         image.processes().stream().filter(process -> !nameless.contains(process.pid()))
                 .map(ProcessState::workingDirectory).distinct().filter(path -> looked(path, except))
-                .forEach(this::directory);
+                .forEach(path -> directory(path, "works in", "working"));
+        image.objects().stream().filter(RootDirectory.class::isInstance).map(one -> ((RootDirectory) one).path())
+                .distinct().filter(path -> looked(path, except))
+                .forEach(path -> directory(path, "has as its root", "root"));
         Set<String> later = new HashSet<>(except);
         new NewNames(image).all().forEach(name -> addWithDirectories(later, name.path()));
         for (KernelObject object : image.objects()) {
@@ -106,10 +110,10 @@ final class FileChecks {
         return !except.contains(path) && OWN.stream().noneMatch(own -> path.equals(own) || path.startsWith(own + "/"));
     }
 
-    private void directory(String path) {
-        Files.Stat now = stat(() -> names.look(path), path, "works in");
+    private void directory(String path, String does, String kind) {
+        Files.Stat now = stat(() -> names.look(path), path, does);
         if (now.type() != Files.Stat.DIRECTORY) {
-            throw changed(path + ", the job's working directory, is not a directory any more");
+            throw changed(path + ", the job's " + kind + " directory, is not a directory any more");
         }
         refused(Access.entryRefusal(path, now), path, "cannot be entered");
     }

@@ -229,12 +229,9 @@ public final class OpenedByName {
         return name;
     }
 
-    /**
-     * What a process sees under a path: a restarted one has mounts of its own, /proc and /dev/pts among them
-     * (proc_pid_root(5)).
-     */
+    /** What a process's mounts have under a path. */
     private static String seenBy(StoppedProcess process, String path) {
-        return "/proc/" + process.pid() + "/root" + path;
+        return process.mounts() + path;
     }
 
     private static String seenBy(OpenDescriptor open) {

@@ -26,6 +26,19 @@ public interface StoppedProcess {
     /** Whether other file systems may be mounted for it than for this process (mount_namespaces(7)). */
     boolean hasMountsOfItsOwn();
 
+    /** Its root directory (chroot(2)), as this process names it. */
+    default String rootDirectory() {
+        return "/";
+    }
+
+    /**
+     * What leads to a path of its mounts when it stands before the path: a restarted job has mounts of its own, /proc and
+     * /dev/pts among them.
+     */
+    default String mounts() {
+        return "/proc/" + pid() + "/root";
+    }
+
     /** Whether its working directory has lost its name. */
     boolean workingDirectoryDeleted();
 

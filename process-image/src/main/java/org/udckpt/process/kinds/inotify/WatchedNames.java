@@ -54,7 +54,7 @@ final class WatchedNames {
 
     /** The path of the file, without symbolic links; null: none was found. */
     String find(OpenDescriptor open, WatchedFile file) {
-        String root = "/proc/" + open.process().pid() + "/root";
+        String root = open.process().mounts();
         if (known == null) {
             known = new HashMap<>();
             collect();

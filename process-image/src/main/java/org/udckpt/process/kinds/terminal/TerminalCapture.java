@@ -112,7 +112,7 @@ final class TerminalCapture implements KindCapture {
     /** The slave may have no descriptor, and must not be opened for this: its end is told to the master (EIO). */
     private void name(End master, long id, int number) {
         String path = "/dev/pts/" + number;
-        Files.Stat stat = Files.tryStat("/proc/" + master.open.process().pid() + "/root" + path);
+        Files.Stat stat = Files.tryStat(master.open.process().mounts() + path);
         if (stat != null && stat.type() == Files.Stat.CHARACTER && isTerminal(stat)
                 && minor(stat) + 256 * (major(stat) - SLAVE_FIRST) == number) {
             table.add(new JobName.Slave(id, path, stat.mode() & 07777, stat.uid(), stat.gid()));

@@ -333,7 +333,7 @@ final class UnixCapture implements SocketCapture {
     private SocketFile file(Found one) {
         String name = RawText.decode(one.info.name());
         SocketFile file =
-                BoundFile.find(one.info, one.id, "/proc/" + one.open.process().pid() + "/root", directories());
+                BoundFile.find(one.info, one.id, one.open.process().mounts(), directories());
         boolean reached = one.info.type() == SOCK_DGRAM || one.info.state() != ESTABLISHED;
         if (file == null && reached && !name.startsWith("/")) {
             throw one.open.refuse(
