@@ -17,8 +17,8 @@ static void make(const char *path, const char *text) {
 static void check_text(int fd, const char *path, const char *text) {
   char got[32] = "";
   fd = fd < 0 ? open(path, O_RDONLY) : fd;
-  CHECK(fd >= 0 && pread(fd, got, sizeof got - 1, 0) == (ssize_t)strlen(text) && !strcmp(got, text), "%s has '%s'", path,
-        got);
+  ssize_t bytes = fd < 0 ? -1 : pread(fd, got, sizeof got - 1, 0);
+  CHECK(bytes == (ssize_t)strlen(text) && !strcmp(got, text), "%s has '%s'", path, got);
 }
 
 /* Until the last one of its parent's end of the pipe is closed: the file that ends all others is not to be seen. */

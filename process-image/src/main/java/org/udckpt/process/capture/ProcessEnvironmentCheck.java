@@ -78,7 +78,7 @@ final class ProcessEnvironmentCheck {
         }
     }
 
-    /** {@link TracedProcess#seenThrough} of one that has changed its root: through one of those above it that has not. */
+    /** {@link TracedProcess#seenThrough} of one that has changed its root: one of those above it has not. */
     private static String mounts(TracedProcess process) {
         if (!process.hasMountsOfItsOwn()) {
             return "";

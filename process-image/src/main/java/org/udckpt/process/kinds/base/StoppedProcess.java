@@ -32,8 +32,8 @@ public interface StoppedProcess {
     }
 
     /**
-     * What leads to a path of its mounts when it stands before the path: a restarted job has mounts of its own, /proc and
-     * /dev/pts among them.
+     * What leads to a path of its mounts when it stands before the path: a restarted job has mounts of its own, /proc
+     * and /dev/pts among them.
      */
     default String mounts() {
         return "/proc/" + pid() + "/root";
