@@ -14,7 +14,7 @@ program coarray_ring
       integer(c_int) :: usleep
     end function
   end interface
-  integer, parameter :: words = 3000, brake_us = 100000
+  integer, parameter :: words = 3000, brake_us = 300000
   integer(int64) :: mine(words)[*], arrived(words)[*]
   integer(int64) :: seen(words), total
   integer(atomic_int_kind) :: tickets[*]

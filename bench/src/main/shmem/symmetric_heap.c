@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { WORDS = 3000, BRAKE_US = 20000 };
+enum { WORDS = 3000, BRAKE_US = 200000 };
 
 static long long mix(long long a, long long b)
 {

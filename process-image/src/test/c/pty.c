@@ -39,7 +39,8 @@ static void check_name(const Pty *pty) {
   char name[64];
   snprintf(name, sizeof name, "/dev/pts/%d", pty->number);
   const char *own = pty->slave < 0 ? name : ttyname(pty->slave);
-  if (!own) { /* what it goes by */
+  if (!own) own = ttyname(pty->slave); /* it looks twice, and /dev/pts is another one after a restart in between */
+  if (!own) {                          /* what it goes by */
     char link[32], target[64] = "";
     struct stat here = {0}, there = {0};
     snprintf(link, sizeof link, "/proc/self/fd/%d", pty->slave);

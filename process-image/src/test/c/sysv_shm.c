@@ -20,6 +20,7 @@ static struct parts make_parts(void) {
   made.at = shmat(made.id, NULL, 0);
   made.whole = shmat(made.id, NULL, SHM_RDONLY);
   MUST(made.at != (void *)-1 && made.whole != (void *)-1);
+  MUST(!shmctl(made.id, IPC_RMID, NULL)); /* with the last attachment, also where this process is killed */
   for (int i = 0; i < PARTS; i++) fill_pattern(made.at + i * PAGE, PAGE, 71 + i);
   MUST(!mprotect(made.at, PAGE, PROT_READ) && !mprotect(made.at + 2 * PAGE, PAGE, PROT_NONE));
   MUST(!munmap(made.at + 3 * PAGE, PAGE));
@@ -49,7 +50,8 @@ static void end_parts(const struct parts *parts) {
   check_pattern(parts->at + 2 * PAGE, PAGE, 73, "the part that could not be read");
   MUST(!shmdt(parts->at) && !shmctl(parts->id, IPC_STAT, &status));
   CHECK(status.shm_nattch == 1, "shmdt(2) has left %lu attachments", status.shm_nattch);
-  MUST(!shmdt(parts->whole) && !shmctl(parts->id, IPC_RMID, NULL));
+  MUST(!shmdt(parts->whole));
+  CHECK(shmctl(parts->id, IPC_STAT, &status) < 0 && (errno == EINVAL || errno == EIDRM), "the segment is still there");
 }
 
 int main(int argc, char **argv) {

@@ -37,6 +37,7 @@ class LazyRestartTest {
         return job;
     }
 
+    @Tag("slow")
     @Test
     void theMemoryIsRightAndAnotherCheckpointWaitsForIt() throws Exception {
         try (RunningJob job = saved()) {

@@ -34,7 +34,7 @@ final class MemoryObjects {
     private static final String DELETED = " (deleted)";
     private static final String OTHER_NAME = " still has another name (link(2)), which a restart would not find; keep "
             + "the name under which it was opened";
-    private static final int F_GET_SEALS = 1034, IPC_STAT = 2, OWNER_WRITES = 0200;
+    private static final int F_GET_SEALS = 1034, IPC_STAT = 2, OWNER_WRITES = 0200, SHM_DEST = 01000;
 
     /** ipc_perm and size of a SysV segment, read by shmctl in a process that has it. */
     private record Segment(int key, int uid, int gid, int mode, long size) {}
@@ -91,7 +91,7 @@ final class MemoryObjects {
                 }
                 segments.put(mapping.inode(),
                         new Segment(stat.get(JAVA_INT, 0), stat.get(JAVA_INT, 4), stat.get(JAVA_INT, 8),
-                                stat.get(JAVA_INT, 20) & 0777, stat.get(JAVA_LONG, 48)));
+                                stat.get(JAVA_INT, 20) & (SHM_DEST | 0777), stat.get(JAVA_LONG, 48)));
             }
         }
     }

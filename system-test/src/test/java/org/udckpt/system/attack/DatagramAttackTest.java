@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,6 +40,7 @@ class DatagramAttackTest {
         OrdinaryUser.requireRoot();
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"ud_verbs,self", "rc_v,self"})
     void datagramsOfAStrangerChangeNothing(String transport) throws Exception {

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +29,7 @@ class EndingsTest {
     @TempDir
     Path directory;
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"well", "code", "codes", "abort", "leave", "kill", "segv", "abrt", "term", "pipe", "usr1"})
     void endsAsUnderMpiexec(String how) throws Exception {
