@@ -283,6 +283,23 @@ static void path_handle(void) {
     MUST(open(path, O_PATH));
 }
 
+/* A stranger owns the directory above its root. */
+static void others_root(void) {
+    pid_t pid;
+    MUST(mkdir("theirs", 0755));
+    MUST(mkdir("theirs/root", 0755));
+    MUST(chown("theirs", 61002, 61002));
+    int end[2];
+    MUST(pipe(end));
+    MUST(pid = fork());
+    if (!pid) {
+        char byte;
+        close(end[1]);
+        MUST(chroot("theirs/root"));
+        _exit(read(end[0], &byte, 1) != 0); /* until the parent ends */
+    }
+}
+
 static void cpu_timer(void) {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
     timer_t timer;
@@ -406,6 +423,7 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "session-keyring"))
         MUST(syscall(SYS_keyctl, 1 /* KEYCTL_JOIN_SESSION_KEYRING */, "udckpt-test"));
     else if (!strcmp(kind, "process-keyring")) MUST(syscall(SYS_keyctl, 0, -2 /* of the process */, 1));
+    else if (!strcmp(kind, "others-root")) others_root();
     else if (!strcmp(kind, "thread-keyring")) start(own_keyring);
     else if (!strcmp(kind, "call-handler")) MUST(prctl(59 /* PR_SET_SYSCALL_USER_DISPATCH */, 1, 0, 0, &handled));
     else if (!strcmp(kind, "churn")) {

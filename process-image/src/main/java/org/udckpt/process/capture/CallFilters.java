@@ -12,6 +12,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.process.kinds.base.CallFilter;
+import org.udckpt.process.kinds.base.ClassicBpf;
 import org.udckpt.process.trace.Ptrace;
 
 /**
@@ -52,12 +53,18 @@ final class CallFilters {
 
     private static void suspend(TracedProcess process, TracedThread thread) {
         thread.traceOptions = Ptrace.O_TRACESYSGOOD | Ptrace.O_SUSPEND_SECCOMP;
-        long result = Ptrace.request(Ptrace.SETOPTIONS, thread.tid, 0, thread.traceOptions);
-        if (result == -LinuxError.EPERM) {
-            throw process.refuse("it installed its own seccomp filter, and only root can read it and put it back "
-                    + "(ptrace(2), PTRACE_O_SUSPEND_SECCOMP), where nothing filters root's own calls");
+        permitted(process, thread, "PTRACE_O_SUSPEND_SECCOMP",
+                Ptrace.request(Ptrace.SETOPTIONS, thread.tid, 0, thread.traceOptions));
+    }
+
+    /** Time does not mend what the kernel does not permit; that a thread has gone is told as elsewhere. */
+    private static long permitted(TracedProcess process, TracedThread thread, String request, long result) {
+        if (result < 0 && result != -LinuxError.ESRCH) {
+            throw process.refuse("it installed its own seccomp filter, which only root can read and restore, outside "
+                    + "of a container that filters system calls itself (ptrace(2), " + request + ": "
+                    + LinuxError.name((int) -result) + ")");
         }
-        LinuxError.check(result, "suspend the seccomp filters of thread ", thread.tid);
+        return LinuxError.check(result, "seccomp filters of thread ", thread.tid);
     }
 
     private static void read(TracedProcess process, TracedThread thread, List<CallFilter> filters) {
@@ -67,23 +74,23 @@ final class CallFilters {
             if (count == -LinuxError.ENOENT) {
                 return;
             }
-            LinuxError.check(count, "read the seccomp filters of thread ", thread.tid);
-            byte[] program = data.asSlice(0, count * CallFilter.INSTRUCTION).toArray(JAVA_BYTE);
+            permitted(process, thread, "PTRACE_SECCOMP_GET_FILTER", count);
+            byte[] program = data.asSlice(0, count * ClassicBpf.INSTRUCTION).toArray(JAVA_BYTE);
             if (asks(program)) {
                 throw process.refuse("a seccomp filter of thread " + thread.tid + " asks a supervisor what to do "
                         + "(SECCOMP_RET_USER_NOTIF), which would not be there after a restart");
             }
             data.set(JAVA_LONG, 0, i); // struct seccomp_metadata: filter_off, flags
             data.set(JAVA_LONG, 8, 0);
-            LinuxError.check(Ptrace.request(Ptrace.SECCOMP_GET_METADATA, thread.tid, 16, data.address()),
-                    "flags of the seccomp filters of thread ", thread.tid);
+            permitted(process, thread, "PTRACE_SECCOMP_GET_METADATA",
+                    Ptrace.request(Ptrace.SECCOMP_GET_METADATA, thread.tid, 16, data.address()));
             filters.add(new CallFilter(thread.namespaceTid, (int) data.get(JAVA_LONG, 8), program));
         }
     }
 
     private static boolean asks(byte[] program) {
         ByteBuffer instructions = ByteBuffer.wrap(program).order(ByteOrder.LITTLE_ENDIAN);
-        for (int at = 0; at < program.length; at += CallFilter.INSTRUCTION) {
+        for (int at = 0; at < program.length; at += ClassicBpf.INSTRUCTION) {
             if (instructions.getShort(at) == RETURN && (instructions.getInt(at + 4) & ACTION) == ASK) {
                 return true;
             }

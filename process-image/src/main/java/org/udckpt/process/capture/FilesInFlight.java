@@ -52,6 +52,11 @@ final class FilesInFlight implements AutoCloseable {
         }
 
         @Override
+        public String mounts() {
+            return socket.process().mounts();
+        }
+
+        @Override
         public boolean workingDirectoryDeleted() {
             return socket.process().workingDirectoryDeleted();
         }

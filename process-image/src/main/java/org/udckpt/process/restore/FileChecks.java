@@ -90,8 +90,7 @@ final class FileChecks {
                 .map(ProcessState::workingDirectory).distinct().filter(path -> looked(path, except))
                 .forEach(path -> directory(path, "works in", "working"));
         image.objects().stream().filter(RootDirectory.class::isInstance).map(one -> ((RootDirectory) one).path())
-                .distinct().filter(path -> looked(path, except))
-                .forEach(path -> directory(path, "has as its root", "root"));
+                .distinct().filter(path -> looked(path, except)).forEach(this::root);
         Set<String> later = new HashSet<>(except);
         new NewNames(image).all().forEach(name -> addWithDirectories(later, name.path()));
         for (KernelObject object : image.objects()) {
@@ -108,6 +107,14 @@ final class FileChecks {
     /** Whether a path is compared: of file systems that the kernel makes up, the job sees its own. */
     private static boolean looked(String path, Set<String> except) {
         return !except.contains(path) && OWN.stream().noneMatch(own -> path.equals(own) || path.startsWith(own + "/"));
+    }
+
+    private void root(String path) {
+        directory(path, "has as its root", "root");
+        String refusal = RootDirectory.refusal(path);
+        if (refusal != null) {
+            throw changed(refusal);
+        }
     }
 
     private void directory(String path, String does, String kind) {

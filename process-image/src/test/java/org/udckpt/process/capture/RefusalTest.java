@@ -48,7 +48,8 @@ class RefusalTest {
             "main-ended, its main thread has ended",
             "main-ended-child, its main thread has ended", "groups, cannot be restored at its place",
             "ended-signal, instead of SIGCHLD",
-            "path-handle, O_PATH", "signal-io, which is outside of the job", "segment, nobody attached",
+            "path-handle, O_PATH",
+            "signal-io, which is outside of the job", "segment, nobody attached",
             "cpu-timer, CPU time of a thread", "tcp-self, connected to itself",
             "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test",
             "process-keyring, a process keyring", "thread-keyring, a thread keyring",
@@ -98,7 +99,8 @@ class RefusalTest {
 
     /** What only root can do. */
     @ParameterizedTest
-    @CsvSource({"host-name, uts namespace of its own", "device-node, has another owner or other permissions",
+    @CsvSource({"host-name, uts namespace of its own", "others-root, can be replaced by user 61002",
+            "device-node, has another owner or other permissions",
             "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",
             "raw-shut, a raw socket (IPv4) that was shut"})
     void oddPrivileges(String kind, String words) throws Exception {

@@ -5,13 +5,9 @@ package org.udckpt.process.kinds.base;
  *
  * @param tid as the job numbers the thread
  * @param flags of SECCOMP_SET_MODE_FILTER: SECCOMP_FILTER_FLAG_LOG
- * @param program instructions of classic BPF, 8 bytes each (struct sock_filter); none: strict mode
+ * @param program a {@link ClassicBpf}; none: strict mode
  */
 public record CallFilter(int tid, int flags, byte[] program) {
     /** SECCOMP_FILTER_FLAG_LOG. */
     public static final int LOG = 2;
-    /** Bytes of an instruction. */
-    public static final int INSTRUCTION = 8;
-    /** BPF_MAXINSNS. */
-    public static final int MOST = 4096;
 }

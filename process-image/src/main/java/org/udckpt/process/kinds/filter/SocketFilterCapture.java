@@ -9,6 +9,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.ClassicBpf;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.socket.SocketCapture;
 import org.udckpt.process.kinds.socket.SocketQueue;
@@ -19,7 +20,7 @@ final class SocketFilterCapture implements SocketCapture {
     /** SOL_SOCKET (asm-generic/socket.h). The length of the former counts instructions. */
     private static final int SO_GET_FILTER = 26;
     static final int SO_LOCK_FILTER = 44;
-    private static final int LENGTH = SocketFilter.MOST * SocketFilter.INSTRUCTION;
+    private static final int LENGTH = ClassicBpf.MOST * ClassicBpf.INSTRUCTION;
 
     private final CaptureScope scope;
 
@@ -38,7 +39,7 @@ final class SocketFilterCapture implements SocketCapture {
                     + "checkpointed; keep it open until it has arrived");
         }
         get(open, socket, count);
-        byte[] program = Scratch.data().asSlice(0, (long) count * SocketFilter.INSTRUCTION).toArray(JAVA_BYTE);
+        byte[] program = Scratch.data().asSlice(0, (long) count * ClassicBpf.INSTRUCTION).toArray(JAVA_BYTE);
         scope.table().add(new SocketFilter(scope.table().newId(), object, program,
                 SocketQueue.option(socket, SO_LOCK_FILTER) != 0));
     }

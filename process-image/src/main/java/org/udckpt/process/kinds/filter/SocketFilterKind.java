@@ -2,6 +2,7 @@ package org.udckpt.process.kinds.filter;
 
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.CheckedImage;
+import org.udckpt.process.kinds.base.ClassicBpf;
 import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.ObjectKind;
@@ -18,17 +19,13 @@ public final class SocketFilterKind implements ObjectKind<SocketFilter> {
 
     @Override
     public String shown(SocketFilter filter) {
-        return filter.program().length / SocketFilter.INSTRUCTION + " instructions";
+        return filter.program().length / ClassicBpf.INSTRUCTION + " instructions";
     }
 
     @Override
     public void check(SocketFilter filter, RowCheck row, CheckedImage image) throws BrokenTable {
         row.require(image.isOpen(filter.object()), "object %d has no descriptor", filter.object());
-        row.notNull("program", filter.program());
-        int length = filter.program().length;
-        row.between(SocketFilter.INSTRUCTION, SocketFilter.MOST * SocketFilter.INSTRUCTION, "length of program",
-                length);
-        row.require(length % SocketFilter.INSTRUCTION == 0, "program has %d bytes, not 8 for each instruction", length);
+        ClassicBpf.check(row, filter.program(), 1);
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.udckpt.process.kinds.filter;
 import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
 
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.ClassicBpf;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
@@ -28,7 +29,7 @@ final class SocketFilterRestore implements KindRestore<SocketFilter> {
         Maker maker = scope.process(any.pid());
         long program = maker.bytes(filter.program());
         // struct sock_fprog: how many instructions (16 bits), where they are
-        long fprog = maker.structure().i64(filter.program().length / SocketFilter.INSTRUCTION).i64(program).put();
+        long fprog = maker.structure().i64(filter.program().length / ClassicBpf.INSTRUCTION).i64(program).put();
         maker.call("attach the filter of descriptor " + any.fd(), Syscall.SETSOCKOPT, any.fd(), SOL_SOCKET,
                 SO_ATTACH_FILTER, fprog, FPROG_BYTES);
         if (filter.locked()) {

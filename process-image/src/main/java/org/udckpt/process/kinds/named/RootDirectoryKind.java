@@ -41,6 +41,10 @@ public final class RootDirectoryKind implements ObjectKind<RootDirectory> {
             }
 
             private void add(StoppedProcess process) {
+                String refusal = RootDirectory.refusal(process.rootDirectory());
+                if (refusal != null) {
+                    throw process.refuse(refusal);
+                }
                 scope.table().add(new RootDirectory(scope.table().newId(), process.namespacePid(),
                         process.rootDirectory()));
             }

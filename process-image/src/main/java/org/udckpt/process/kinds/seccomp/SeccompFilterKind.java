@@ -3,6 +3,7 @@ package org.udckpt.process.kinds.seccomp;
 import org.udckpt.process.kinds.base.CallFilter;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.CheckedImage;
+import org.udckpt.process.kinds.base.ClassicBpf;
 import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.ObjectKind;
@@ -19,7 +20,7 @@ public final class SeccompFilterKind implements ObjectKind<SeccompFilter> {
 
     @Override
     public String shown(SeccompFilter filter) {
-        int length = filter.program().length / CallFilter.INSTRUCTION;
+        int length = filter.program().length / ClassicBpf.INSTRUCTION;
         return "thread " + filter.tid() + (length == 0 ? ", strict mode" : ", " + length + " instructions");
     }
 
@@ -29,10 +30,7 @@ public final class SeccompFilterKind implements ObjectKind<SeccompFilter> {
                 .anyMatch(thread -> thread.pid() == filter.pid() && thread.tid() == filter.tid()),
                 "tid %d is not a thread of its process", filter.tid());
         row.require((filter.flags() & ~CallFilter.LOG) == 0, "flags 0x%x are none of a filter", filter.flags());
-        row.notNull("program", filter.program());
-        int length = filter.program().length;
-        row.between(0, CallFilter.MOST * CallFilter.INSTRUCTION, "length of program", length);
-        row.require(length % CallFilter.INSTRUCTION == 0, "program has %d bytes, not 8 for each instruction", length);
+        ClassicBpf.check(row, filter.program(), 0);
     }
 
     @Override

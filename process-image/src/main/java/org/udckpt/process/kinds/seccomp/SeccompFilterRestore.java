@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.udckpt.linux.Syscall;
-import org.udckpt.process.kinds.base.CallFilter;
+import org.udckpt.process.kinds.base.ClassicBpf;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
@@ -69,7 +69,7 @@ final class SeccompFilterRestore implements KindRestore<SeccompFilter> {
     }
 
     private static void install(Maker maker, SeccompFilter filter, int flags) {
-        int instructions = filter.program().length / CallFilter.INSTRUCTION;
+        int instructions = filter.program().length / ClassicBpf.INSTRUCTION;
         if (instructions == 0) {
             maker.callInThread(filter.tid(), "strict mode of seccomp", Syscall.PRCTL, PR_SET_SECCOMP,
                     SECCOMP_MODE_STRICT);
