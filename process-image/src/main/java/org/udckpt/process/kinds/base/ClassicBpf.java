@@ -12,7 +12,11 @@ public final class ClassicBpf {
 
     private ClassicBpf() {}
 
-    /** Whether a row's column {@code program} can be one; what is in it the kernel looks at. @param least instructions */
+    /**
+     * Whether a row's column {@code program} can be one; what is in it the kernel looks at.
+     *
+     * @param least the fewest instructions that it may have
+     */
     public static void check(RowCheck row, byte[] program, int least) throws BrokenTable {
         row.notNull("program", program);
         row.between((long) least * INSTRUCTION, MOST * INSTRUCTION, "length of program", program.length);
