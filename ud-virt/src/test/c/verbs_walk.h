@@ -46,6 +46,7 @@ struct walk_qp {
     int cq, srq; /* srq: -1 for its own queue */
     uint32_t qkey;
     int attached[GROUPS], mixed; /* mixed: was attached, so the order of its datagrams is not certain */
+    int receives;                /* it did before the datagrams of this step */
     struct walk_queue queue;
 };
 

@@ -136,12 +136,19 @@ static int is_certain(const struct send *s)
     return 1;
 }
 
+/* Before anything is posted: a datagram that has arrived may have failed its receive, and with it the queue pair. */
+static void look_who_receives(void)
+{
+    for (struct walk_qp *qp = walk.qps; qp < walk.qps + QPS; qp++) {
+        enum ibv_qp_state state = qp->qp ? walk_state(qp) : IBV_QPS_RESET;
+        qp->receives = state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQE;
+    }
+}
+
 /* Returns whether a receiver has to be looked at, because a receive of it may fail. */
 static int arrive_at(struct walk_qp *to, uint32_t qkey)
 {
-    enum ibv_qp_state state = walk_state(to);
-    if ((state != IBV_QPS_RTR && state != IBV_QPS_RTS && state != IBV_QPS_SQE) || to->qkey != qkey ||
-        !walk_queue_of(to)->posted)
+    if (!to->receives || to->qkey != qkey || !walk_queue_of(to)->posted)
         return 0;
     walk_queue_of(to)->due++;
     return walk_queue_of(to)->risky;
@@ -169,6 +176,7 @@ void walk_send(void)
         return;
     }
     int sends = walk_state(from) == IBV_QPS_RTS;
+    look_who_receives();
     printf("qp%d sends%s", (int)(from - walk.qps), extended ? " extended" : "");
     for (unsigned k = 0; k < count; k++) {
         struct send s;
@@ -217,6 +225,7 @@ void walk_reply(void)
     char *buffer = walk.memory + (size_t)BUFFERS * BUFFER;
     write_datagram(buffer, s.length);
     s.sge = (struct ibv_sge){(uintptr_t)buffer, s.length, walk.mr->lkey};
+    look_who_receives();
     int sends = walk_state(from) == IBV_QPS_RTS, error = post_plain(from, &s, 100000 + walk.sequence);
     NEED(!ibv_destroy_ah(s.ah));
     printf("qp%d replies to qp%d: %d", walk.last.qp, (int)(s.to - walk.qps), error);
