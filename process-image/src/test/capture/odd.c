@@ -384,7 +384,6 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "siblings")) sharing_siblings();
     else if (!strcmp(kind, "ended-signal")) ended_without_signal();
     else if (!strcmp(kind, "main-ended-child")) main_ended_child();
-    else if (!strcmp(kind, "deleted-program")) MUST(unlink("odd"));
     else if (!strcmp(kind, "other-name")) other_name("elsewhere/two", 0);
     else if (!strcmp(kind, "mapped-other-name")) other_name("two", 1);
     else if (!strcmp(kind, "path-handle")) path_handle();

@@ -93,6 +93,11 @@ final class CheckpointOptions {
             + "a checkpoint; default: 64G")
     private String filesLimit;
 
+    @picocli.CommandLine.Option(names = "--with-libraries", description = "also save the programs and libraries that "
+            + "the job maps in each checkpoint: a restart uses those where they are missing or differ (another "
+            + "system)")
+    private boolean withLibraries;
+
     @picocli.CommandLine.Option(names = "--replaced-files", paramLabel = "keep|discard",
             description = "a restart restores files to their state at the checkpoint: keep the files that it "
                     + "replaces as NAME.udckpt-rolled-back-ID (default), or discard them")
@@ -123,6 +128,7 @@ final class CheckpointOptions {
                 .flag(Option.RESTART_ON_FAILURE, restartOnFailure == null ? null : restartOnFailure.toString())
                 .flag(Option.FILES, joined(files)).flag(Option.FILES_EXCEPT, joined(filesExcept))
                 .flag(Option.FILES_IN_STOP, filesInStop).flag(Option.FILES_LIMIT, filesLimit)
+                .flag(Option.WITH_LIBRARIES, withLibraries ? "true" : null)
                 .flag(Option.REPLACED_FILES, replacedFiles).flag(Option.METRICS, metrics)
                 .flag(Option.METRICS_LISTEN, metricsListen);
     }

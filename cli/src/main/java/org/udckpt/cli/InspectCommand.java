@@ -62,7 +62,7 @@ final class InspectCommand implements Callable<Integer> {
                         System.out.println(open.place(node).strip());
                     }
                     new InspectFilesText(node.image().files()).printAll();
-                    new InspectIdentitiesText(node.image().identities()).printAll();
+                    new InspectIdentitiesText(node.image().identities(), node.savedLibraries()).printAll();
                 });
             } else if (phases) {
                 new PhasesText(view).print();

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.ToIntFunction;
 import org.udckpt.inspect.view.CheckpointView;
 import org.udckpt.inspect.view.KernelObjects.Named;
@@ -122,13 +123,15 @@ final class InspectJson {
     }
 
     private static void identities(ArrayNode array, OpenNode where) {
+        Set<String> saved = where.savedLibraries();
         for (FileIdentity file : where.image().identities()) {
             array.addObject().put("node", where.index()).put("path", file.path())
                     .put("use", InspectIdentitiesText.word(file)).put("bytes", file.size())
                     .put("modified_ns", file.modifiedNs()).put("mode", "%04o".formatted(file.mode()))
                     .put("uid", file.uid()).put("gid", file.gid())
                     .put("build_id", file.buildId()).put("sha256", InspectIdentitiesText.digest(file))
-                    .put("undigested", file.undigested()).put("writers", file.writers());
+                    .put("undigested", file.undigested()).put("writers", file.writers())
+                    .put("in_image", saved.contains(file.path()));
         }
     }
 

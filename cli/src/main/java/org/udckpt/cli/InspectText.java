@@ -50,7 +50,7 @@ final class InspectText {
         KindTotal.of(view.regions()).forEach(total -> kind("          ", total));
         System.out.printf("objects    %s%n", counts(view.objectKinds()));
         new InspectFilesText(view.files()).printSummary();
-        new InspectIdentitiesText(view.identities()).printSummary();
+        new InspectIdentitiesText(view.identities(), view.savedLibraries()).printSummary();
         view.image().ranks().forEach(this::rank);
         view.nodes().forEach(this::others);
     }

@@ -80,7 +80,7 @@ public final class RestartPlanning {
             Restorer.checkRights(node.image(), node.processes()::name);
             Restorer.checkEnvironment(moved.of(node.image()), node.memories().values(), node.processes()::name,
                     Messages::warn);
-            Restorer.checkPrograms(moved.of(node.image()), Messages::warn);
+            Restorer.checkPrograms(moved.of(node.image()), node.memories().values(), Messages::warn);
             List<Move> moves = moves(settings, state.layout(), layout, node.state().addresses());
             return new RestartPlan(location.entry().directory().toString(), job, state.row().generation() + 1, 1,
                     reader.manifest().bytes(), moves,
@@ -138,7 +138,7 @@ public final class RestartPlanning {
                 OpenNode node = OpenNode.read(reader.nodes().get(number), image.state());
                 moves.add(move(settings, job, number, image.units().get(number), node.state().addresses(), lead));
                 try {
-                    Restorer.checkPrograms(here.of(node.image()), Messages::warn);
+                    Restorer.checkPrograms(here.of(node.image()), node.memories().values(), Messages::warn);
                     Restorer.checkEnvironment(here.of(node.image()), node.memories().values(), node.processes()::name,
                             Messages::warn);
                     changes.addAll(changes(settings, location, job.name(), number, node, here,

@@ -5,9 +5,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.udckpt.image.read.NodeReader;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.MappedFile;
 import org.udckpt.process.model.MemorySource;
 
 /**
@@ -19,12 +22,12 @@ import org.udckpt.process.model.MemorySource;
  * @param image the processes' half
  * @param processes the same, by what people call them
  * @param ranks which processes are ranks
- * @param memories by process (pid) and shared object (id)
+ * @param memories by process (pid) and by shared object or file (id)
  */
 public record OpenNode(int index, String host, NodeState state, JobImage image, ImageProcesses processes,
         List<RankRow> ranks, Map<MemoryKey, MemorySource> memories) {
 
-    /** {@code process}: the id is a pid, else one of a SharedMemory. */
+    /** {@code process}: the id is a pid, else one of a SharedMemory or a MappedFile. */
     public record MemoryKey(boolean process, long id) {}
 
     /**
@@ -62,6 +65,13 @@ public record OpenNode(int index, String host, NodeState state, JobImage image, 
     /** A shared object's contents. */
     public MemorySource shared(long id) {
         return memories.getOrDefault(new MemoryKey(false, id), new Nothing(false, id));
+    }
+
+    /** Paths of the programs and libraries whose content is in the image. */
+    public Set<String> savedLibraries() {
+        return image.objects().stream().filter(MappedFile.class::isInstance)
+                .filter(file -> memories.containsKey(new MemoryKey(false, file.id())))
+                .map(file -> ((MappedFile) file).path()).collect(Collectors.toSet());
     }
 
     /** Memory of which nothing is stored: all of it is zero, or a mapped file's. */

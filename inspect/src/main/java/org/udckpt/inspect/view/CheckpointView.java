@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.udckpt.address.Endpoint;
 import org.udckpt.image.write.PhaseTime;
 import org.udckpt.process.model.FileIdentity;
@@ -76,6 +78,11 @@ public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTi
     /** What files are known by of which it has no content, of all nodes. */
     public List<FileIdentity> identities() {
         return image.nodes().stream().flatMap(node -> node.image().identities().stream()).toList();
+    }
+
+    /** Paths of the programs and libraries whose content it has, of any node. */
+    public Set<String> savedLibraries() {
+        return image.nodes().stream().flatMap(node -> node.savedLibraries().stream()).collect(Collectors.toSet());
     }
 
     public List<Endpoint> endpoints(int rank) {

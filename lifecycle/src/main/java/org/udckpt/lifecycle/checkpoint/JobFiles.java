@@ -19,7 +19,8 @@ public final class JobFiles {
     static FileRequest request(Job job, HotFiles hot) {
         return new FileRequest(FilePatterns.of(job.settings(), Option.FILES),
                 FilePatterns.of(job.settings(), Option.FILES_EXCEPT), foreign(job), Set.of(),
-                job.settings().bytes(Option.FILES_IN_STOP, 0), job.settings().bytes(Option.FILES_LIMIT, 0), hot);
+                job.settings().bytes(Option.FILES_IN_STOP, 0), job.settings().bytes(Option.FILES_LIMIT, 0), hot,
+                job.settings().truth(Option.WITH_LIBRARIES));
     }
 
     /** Directories that are udckpt's, although they may lie in the job's. */

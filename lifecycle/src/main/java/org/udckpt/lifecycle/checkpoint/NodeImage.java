@@ -10,6 +10,9 @@ import org.udckpt.image.write.NodeWriter;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.JobFile;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MappedFile;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.SelfWriting;
 import org.udckpt.process.model.SharedRange;
@@ -18,6 +21,7 @@ import org.udckpt.store.ImageTables;
 import org.udckpt.store.MemoryRow;
 import org.udckpt.store.RankRow;
 import org.udckpt.store.StateTables;
+import org.udckpt.support.report.Messages;
 
 /**
  * One node's share of a checkpoint on its way into an image: its processes' memory, and the tables about them.
@@ -51,7 +55,7 @@ final class NodeImage {
             LiveWrite live) throws IOException {
         Capture capture = snapshot.capture();
         node.expect((int) capture.sources().stream().filter(SelfWriting.class::isInstance).count());
-        Map<Long, String> paths = paths(capture.image().files());
+        Map<Long, String> paths = paths(capture.image());
         List<MemoryRow> rows = new ArrayList<>();
         Map<Long, Integer> numbers = new HashMap<>(); // of processes, which come first
         for (MemorySource source : capture.sources()) {
@@ -83,12 +87,18 @@ final class NodeImage {
         ImageTables.writeIdentities(node, programs.of(snapshot.capture())); // while others write the memory
         node.awaitMemory();
         snapshot.capture().verifyFiles();
+        snapshot.capture().libraries().notes().forEach(Messages::warn);
         node.table("rank-phases", PhaseTimes.class, snapshot.capture().times());
     }
 
-    private static Map<Long, String> paths(List<JobFile> files) {
+    private static Map<Long, String> paths(JobImage image) {
         Map<Long, String> paths = new HashMap<>();
-        for (JobFile file : files) {
+        for (KernelObject object : image.objects()) {
+            if (object instanceof MappedFile mapped) {
+                paths.put(mapped.id(), mapped.path());
+            }
+        }
+        for (JobFile file : image.files()) {
             if (file instanceof JobFile.RegularFile regular) {
                 paths.put(regular.id(), regular.path());
             }

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -14,11 +13,10 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.udckpt.linux.Proc;
-import org.udckpt.process.files.FileCut;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.FilesRefused;
-import org.udckpt.process.identity.IdentityReader;
 import org.udckpt.process.identity.KnownFiles;
+import org.udckpt.process.identity.Libraries;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Clocks;
@@ -63,7 +61,7 @@ public final class Capture implements AutoCloseable {
     private final List<PacketSocket> packetSockets;
     private final List<FileNotice> notices;
     private final List<ContentCopy> copies;
-    private final FileCut files;
+    private final CapturedFiles files;
     private final List<String> closedConnections;
     private final Map<TracedProcess, List<Region>> regions;
     private final Clocks clocks;
@@ -78,7 +76,7 @@ public final class Capture implements AutoCloseable {
     private JobImage image;
     private List<MemorySource> sources;
 
-    private Capture(List<RankCapture> ranks, StoppedJob stop) {
+    private Capture(List<RankCapture> ranks, StoppedJob stop, CapturedFiles files) {
         this.ranks = ranks;
         this.descriptors = stop.reader.descriptors();
         this.objects = stop.table.objects();
@@ -89,7 +87,7 @@ public final class Capture implements AutoCloseable {
         this.packetSockets = stop.table.packetSockets();
         this.notices = stop.table.notices();
         this.copies = stop.memory.copies();
-        this.files = stop.files;
+        this.files = files;
         this.closedConnections = stop.table.outside().closedConnections();
         this.regions = stop.regions;
         this.clocks = stop.clocks;
@@ -119,6 +117,7 @@ public final class Capture implements AutoCloseable {
     public static Capture standing(CaptureRequest request) {
         List<RankCapture> ranks = new ArrayList<>();
         StoppedJob stop = new StoppedJob(request, GrowingFiles.read(request));
+        CapturedFiles files = new CapturedFiles(stop.files, request.files().libraries(), ranks);
         try {
             for (CaptureRequest.Root root : request.roots()) {
                 ranks.add(new RankCapture(root, request.calls()));
@@ -142,13 +141,13 @@ public final class Capture implements AutoCloseable {
             if (peers.open()) {
                 all(ranks, rank -> rank.askPeers(peers));
             }
-            return new Capture(ranks, stop);
+            return new Capture(ranks, stop, files);
         } catch (RuntimeException failure) {
             RuntimeException explained = CaptureErrors.explain(ranks, failure);
-            abandon(ranks, stop.memory.copies(), stop.files, explained);
+            abandon(ranks, stop.memory.copies(), files, explained);
             throw explained;
         } catch (Error failure) {
-            abandon(ranks, stop.memory.copies(), stop.files, failure);
+            abandon(ranks, stop.memory.copies(), files, failure);
             throw failure;
         } finally {
             stop.reader.inFlight().close();
@@ -234,7 +233,8 @@ public final class Capture implements AutoCloseable {
         }
     }
 
-    private static void abandon(List<RankCapture> ranks, List<ContentCopy> copies, FileCut files, Throwable cause) {
+    private static void abandon(List<RankCapture> ranks, List<ContentCopy> copies, CapturedFiles files,
+            Throwable cause) {
         for (RankCapture rank : ranks) {
             try {
                 rank.abandon();
@@ -320,7 +320,7 @@ public final class Capture implements AutoCloseable {
                 packetSockets.stream().mapToLong(PacketSocket::id).max().orElse(0),
                 sources(jobFiles).max().orElse(0)).max().getAsLong();
         return new JobImage(processes, threads, allRegions, descriptors,
-                MappedFiles.add(objects, jobFiles, allRegions, lastId), timers, zombies, clocks,
+                files.withMapped(objects, jobFiles, allRegions, lastId), timers, zombies, clocks,
                 VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards,
                 jobFiles, privileges, attributes,
                 List.of(), notices, allNames);
@@ -342,17 +342,12 @@ public final class Capture implements AutoCloseable {
      * @param known from earlier captures by this process
      */
     public List<FileIdentity> identities(KnownFiles known) {
-        Map<String, Long> inodes = new HashMap<>();
-        for (RankCapture rank : ranks) {
-            for (TracedProcess process : rank.processes()) {
-                for (Mapping mapping : process.mappings) {
-                    if (mapping.file() && !mapping.deleted()) {
-                        inodes.put(mapping.path(), mapping.inode());
-                    }
-                }
-            }
-        }
-        return IdentityReader.read(image(), inodes, known);
+        return files.identities(image(), known);
+    }
+
+    /** The programs and libraries that are in the image; when {@link #sources} were found. */
+    public Libraries libraries() {
+        return files.libraries();
     }
 
     private static void addGuards(TracedProcess process, List<GuardPages> to) {
@@ -387,7 +382,7 @@ public final class Capture implements AutoCloseable {
                 sources.add(copy);
             }
         }
-        sources.addAll(files.sources());
+        sources.addAll(files.sources(image()));
         return sources;
     }
 

@@ -13,6 +13,7 @@ import org.udckpt.linux.Limits;
 import org.udckpt.linux.MappingFlags;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
@@ -49,7 +50,7 @@ final class ImageBuilder {
         calls.run();
         int hugePages = (int) calls.check(noHugePages, "prctl(PR_GET_THP_DISABLE)");
         ProcessState state = new ProcessState(process.namespacePid, TreeCheck.parent(process), process.namespaceGroup,
-                process.namespaceSession, process.rank, Files.readLink("/proc/" + snapshot + "/exe"),
+                process.namespaceSession, process.rank, program(process),
                 Files.readLink("/proc/" + snapshot + "/cwd"),
                 Integer.parseInt(Proc.field(process.status, "Umask:"), 8), process.main().name,
                 Proc.bytes("/proc/" + snapshot + "/auxv"), memoryMap(Proc.stat(snapshot), calls.check(brk, "brk")),
@@ -67,6 +68,11 @@ final class ImageBuilder {
         KeyCheck.refuse(process, calls);
         LandlockCheck.refuse(process, calls);
         return new Kept(state, attributes);
+    }
+
+    private static String program(TracedProcess process) {
+        String link = Files.readLink("/proc/" + process.snapshot.pid() + "/exe");
+        return process.programDeleted ? OpenDescriptor.name(link) : link;
     }
 
     private static String vdsoBuild(TracedProcess process) {

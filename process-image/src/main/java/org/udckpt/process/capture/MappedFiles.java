@@ -19,8 +19,14 @@ import org.udckpt.process.model.SharedMemory;
 final class MappedFiles {
     private MappedFiles() {}
 
-    /** {@code objects} and one record per file. @param lastId the highest that anything has in the image */
-    static List<KernelObject> add(List<KernelObject> objects, List<JobFile> files, List<Region> regions, long lastId) {
+    /**
+     * {@code objects} and one record per file.
+     *
+     * @param lastId the highest that anything has in the image
+     * @param shared bytes up to which those are included of which memory is mapped shared and read-only
+     */
+    static List<KernelObject> add(List<KernelObject> objects, List<JobFile> files, List<Region> regions, long lastId,
+            long shared) {
         Set<String> paths = new TreeSet<>();
         Set<String> saved = new TreeSet<>(); // their contents are put back before they are mapped
         files.stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).forEach(saved::add);
@@ -31,8 +37,8 @@ final class MappedFiles {
             }
         }
         for (Region region : regions) {
-            if (!region.shared() && region.backing() == 0 && region.path().startsWith("/")
-                    && !region.path().equals("/anon_hugepage") && !saved.contains(region.path())) {
+            if (region.backing() == 0 && region.path().startsWith("/") && !region.path().equals("/anon_hugepage")
+                    && !saved.contains(region.path()) && (!region.shared() || isSmall(region, shared))) {
                 paths.add(region.path());
             }
         }
@@ -45,6 +51,10 @@ final class MappedFiles {
             }
         }
         return all;
+    }
+
+    private static boolean isSmall(Region region, long most) {
+        return most > 0 && !region.mayBeWritable() && stat(region.path()).size() <= most;
     }
 
     private static Files.Stat stat(String path) {

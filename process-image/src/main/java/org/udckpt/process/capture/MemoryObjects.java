@@ -216,6 +216,9 @@ final class MemoryObjects {
         refuseOtherName(process, mapping, kind, key);
         String path = link(process, mapping);
         long file = quiet.tryOpen(path, mapping.path());
+        if ((file == -LinuxError.EPERM || file == -LinuxError.EACCES) && process.programDeleted) {
+            file = openProgram(process, mapping, file);
+        }
         if (file == -LinuxError.EPERM || file == -LinuxError.EACCES) { // needs CAP_CHECKPOINT_RESTORE
             return addFromMemory(process, mapping, key, kind);
         }
@@ -236,6 +239,18 @@ final class MemoryObjects {
         } finally {
             Files.close((int) file);
         }
+    }
+
+    /** By the link that its user may open, where it is the process's program; else {@code refused}. */
+    private long openProgram(TracedProcess process, Mapping mapping, long refused) {
+        String program = "/proc/" + process.pid + "/exe";
+        Files.Stat stat = Files.tryStat(program);
+        return stat != null && isOf(mapping, stat) ? quiet.tryOpen(program, mapping.path()) : refused;
+    }
+
+    /** Whether memory is mapped of this file. */
+    static boolean isOf(Mapping mapping, Files.Stat stat) {
+        return key(stat).equals(mapping.device() + ":" + mapping.inode());
     }
 
     private static String link(TracedProcess process, Mapping mapping) {

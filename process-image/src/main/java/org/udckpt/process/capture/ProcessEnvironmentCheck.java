@@ -110,6 +110,11 @@ final class ProcessEnvironmentCheck {
                 process.workingDirectoryDeleted = true;
                 return;
             }
+            if (stat.type() == Files.Stat.REGULAR && process.mappings.stream()
+                    .anyMatch(mapping -> mapping.deleted() && MemoryObjects.isOf(mapping, stat))) {
+                process.programDeleted = true;
+                return;
+            }
             throw process.refuse(what + " " + OpenDescriptor.name(path) + " was deleted or replaced while it ran, so "
                     + "a restart would not find it; restore the file and start the job again");
         }

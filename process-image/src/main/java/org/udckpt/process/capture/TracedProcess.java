@@ -50,6 +50,8 @@ final class TracedProcess implements AskedProcess {
     int lockFuture;
     /** Its working directory has lost its name. */
     boolean workingDirectoryDeleted;
+    /** Its program has: what is mapped of it is in the image. */
+    boolean programDeleted;
     String rootDirectory = "/";
     /** {@link #mounts()}; null: through its own root. */
     String seenThrough;

@@ -7,6 +7,7 @@ import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MappedFile;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.RowCheck;
@@ -24,6 +25,8 @@ final class MemoryCheck {
         for (KernelObject object : image.objects()) {
             if (object instanceof SharedMemory memory) {
                 sizes.put(memory.id(), memory.size());
+            } else if (object instanceof MappedFile file) {
+                sizes.put(file.id(), file.size());
             }
         }
         for (JobFile file : image.files()) {

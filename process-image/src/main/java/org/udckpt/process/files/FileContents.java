@@ -14,7 +14,7 @@ import org.udckpt.process.model.MemorySource;
  * The first {@code size} bytes of an open file: the job's own, a clone or a copy of it. What lies behind them reads as
  * zero.
  */
-final class FileContents implements MemorySource, AutoCloseable {
+public final class FileContents implements MemorySource, AutoCloseable {
     private static final int PAGE = 4096;
 
     private final long id;
@@ -25,7 +25,7 @@ final class FileContents implements MemorySource, AutoCloseable {
     private FrozenEnds ends;
 
     /** Takes over {@code fd}; looks for holes. */
-    FileContents(long id, String path, int fd, long size) {
+    public FileContents(long id, String path, int fd, long size) {
         this.id = id;
         this.path = path;
         this.fd = fd;
@@ -38,7 +38,7 @@ final class FileContents implements MemorySource, AutoCloseable {
         ends = frozen;
     }
 
-    int descriptor() {
+    public int descriptor() {
         return fd;
     }
 
@@ -51,7 +51,8 @@ final class FileContents implements MemorySource, AutoCloseable {
         return sum;
     }
 
-    boolean isEmpty() {
+    /** Whether it is all holes. */
+    public boolean isEmpty() {
         return extents.length == 0;
     }
 

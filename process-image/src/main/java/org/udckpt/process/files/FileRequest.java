@@ -14,21 +14,22 @@ import java.util.Set;
  * @param inStop bytes that may be copied while the job stands still
  * @param most bytes that all files may have together
  * @param hot remembers from one checkpoint to the next
+ * @param libraries the programs and libraries that the job maps are saved, too
  */
 public record FileRequest(List<PathPattern> named, List<PathPattern> except, List<String> foreign, Set<String> streams,
-        long inStop, long most, HotFiles hot) {
+        long inStop, long most, HotFiles hot, boolean libraries) {
     public static final long DEFAULT_IN_STOP = 64L << 20;
     public static final long DEFAULT_MOST = 64L << 30;
 
     /** Saves the files that are open for writing. */
     public static FileRequest open() {
         return new FileRequest(List.of(), List.of(), List.of(), Set.of(), DEFAULT_IN_STOP, DEFAULT_MOST,
-                new HotFiles());
+                new HotFiles(), false);
     }
 
     /** The same, where the launcher has these standard streams. @param identities {device, inode} pairs */
     public FileRequest with(long[] identities) {
-        return new FileRequest(named, except, foreign, keys(identities), inStop, most, hot);
+        return new FileRequest(named, except, foreign, keys(identities), inStop, most, hot, libraries);
     }
 
     static Set<String> keys(long[] identities) {

@@ -6,7 +6,8 @@ public final class FileTorn extends RuntimeException {
 
     private final boolean savedInNextStop;
 
-    FileTorn(String message, boolean savedInNextStop) {
+    /** @param savedInNextStop another capture has it as it is then */
+    public FileTorn(String message, boolean savedInNextStop) {
         super(message);
         this.savedInNextStop = savedInNextStop;
     }

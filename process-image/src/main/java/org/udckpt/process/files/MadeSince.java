@@ -33,7 +33,7 @@ final class MadeSince {
         this.streams = FileRequest.keys(request.streams());
         List<PathPattern> except = files.stream().filter(file -> file instanceof JobFile.Named named && named.except())
                 .map(file -> PathPattern.of(file.path())).toList();
-        this.scope = new FileRequest(List.of(), except, request.foreign(), streams, 0, 0, null);
+        this.scope = new FileRequest(List.of(), except, request.foreign(), streams, 0, 0, null, false);
     }
 
     void visit(Visitor visitor) {

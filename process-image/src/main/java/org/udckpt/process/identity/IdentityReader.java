@@ -7,16 +7,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.udckpt.linux.FoundFile;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.PathWriters;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
-import org.udckpt.process.files.FileLeases;
 import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.FileIdentity.Use;
-import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.OpenFile;
@@ -28,7 +27,7 @@ import org.udckpt.process.model.Region;
  * names, and are the job's where the inode is that of the stop.
  */
 public final class IdentityReader {
-    private static final int ACCESS = 3, IN_ACCESS = 1, IN_CLOSE_NOWRITE = 0x10, IN_OPEN = 0x20;
+    private static final int ACCESS = 3;
     private static final String HUGE_PAGES = "/anon_hugepage";
 
     private final JobImage image;
@@ -37,12 +36,13 @@ public final class IdentityReader {
     private final Map<String, OpenFile> read = new HashMap<>();
     private final Set<String> written = new HashSet<>();
     private final Set<String> saved = new HashSet<>();
-    private FileLeases leases;
+    private final ReadHindrances hindrances;
 
     private IdentityReader(JobImage image, Map<String, Long> mappedInodes, KnownFiles known) {
         this.image = image;
         this.mappedInodes = mappedInodes;
         this.known = known;
+        this.hindrances = new ReadHindrances(image);
         image.files().stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).forEach(saved::add);
     }
 
@@ -80,7 +80,10 @@ public final class IdentityReader {
 
     private Map<String, Use> uses() {
         Map<String, Use> uses = new TreeMap<>();
-        image.processes().stream().map(ProcessState::executable).filter(path -> path.startsWith("/"))
+        Set<String> nameless = image.regions().stream().filter(region -> region.backing() != 0).map(Region::path)
+                .collect(Collectors.toSet());
+        image.processes().stream().map(ProcessState::executable)
+                .filter(path -> path.startsWith("/") && !nameless.contains(path))
                 .forEach(path -> uses.put(path, Use.PROGRAM));
         for (Region region : image.regions()) {
             if (region.backing() == 0 && region.path().startsWith("/") && !region.path().equals(HUGE_PAGES)) {
@@ -108,7 +111,7 @@ public final class IdentityReader {
 
     private FileIdentity identity(FoundFile file, Use use, String boot) {
         var stat = file.stat();
-        KnownFiles.Known what = isOfTheStop(file, use) ? known.of(file, wanted(file, use), () -> hindrance(file))
+        KnownFiles.Known what = isOfTheStop(file, use) ? known.of(file, wanted(file, use), () -> hindrances.of(file))
                 : KnownFiles.unread(file, "its name referred to another file when the checkpoint was taken");
         ContentDigest digest = what.digest();
         return new FileIdentity(file.path(), use, stat.size(), stat.modified(), what.sealed() ? stat.changed() : 0,
@@ -145,22 +148,5 @@ public final class IdentityReader {
         }
         // the device is not told by maps as by stat(2): Btrfs, overlayfs
         return mappedInodes.getOrDefault(file.path(), file.stat().inode()) == file.stat().inode();
-    }
-
-    /** Why it must not be opened: the job would feel it. */
-    private String hindrance(FoundFile file) {
-        for (InotifyWatch watch : image.watches()) {
-            String directory = file.path().substring(0, Math.max(1, file.path().lastIndexOf('/')));
-            if ((watch.mask() & (IN_ACCESS | IN_CLOSE_NOWRITE | IN_OPEN)) != 0
-                    && (watch.path().equals(file.path()) || watch.path().equals(directory))) {
-                return "the job watches whether it is read (inotify)";
-            }
-        }
-        return leases().contains(file.stat()) ? "another process holds a lease on it (fcntl(2), F_SETLEASE)" : "";
-    }
-
-    private FileLeases leases() {
-        leases = leases == null ? FileLeases.now() : leases;
-        return leases;
     }
 }

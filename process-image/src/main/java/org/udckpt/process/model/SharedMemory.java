@@ -5,6 +5,11 @@ package org.udckpt.process.model;
  */
 public record SharedMemory(long id, MemoryKind kind, String path, long size, int mode, int uid, int gid, int key,
         int ipcId, int seals) implements KernelObject {
+    /** Whether it is a file without a name. */
+    public boolean isNameless() {
+        return kind == MemoryKind.DELETED_FILE || kind == MemoryKind.MEMFD;
+    }
+
     @Override
     public boolean openForAWhile() {
         return true;

@@ -269,11 +269,11 @@ final class AddressSpace {
 
     /**
      * Shared memory that was mapped through a read-only descriptor is mapped so again: a sealed memfd may have no other
-     * mapping (fcntl(2)).
+     * mapping (fcntl(2)), and a mapping through one for writing keeps a file from being a program (execve(2), ETXTBSY).
      */
     private long shared(Region region, SharedMemory backing) {
         boolean forbidden = region.shared() && !region.writable() && region.vmFlags().contains("rd")
-                && !region.mayBeWritable();
+                && !region.mayBeWritable() || !region.shared() && backing.isNameless();
         long whole = handles.in(tracee, backing.id());
         return forbidden
                 ? open.computeIfAbsent("r" + backing.id(),
@@ -315,7 +315,7 @@ final class AddressSpace {
      * unmapped.
      */
     void describe() {
-        long exe = program >= 0 ? program
+        long exe = program >= 0 ? program : hasNamelessProgram() ? openNameless()
                 : LinuxError.check(files.tryOpenSeen(tracee, process.executable(), Syscall.O_CLOEXEC),
                         tracee.name() + ": open " + process.executable());
         long auxv = tracee.bytes(process.auxv());
@@ -326,6 +326,24 @@ final class AddressSpace {
         map.i64(auxv).i32(process.auxv().length).i32((int) exe);
         tracee.call("PR_SET_MM_MAP", Syscall.PRCTL, 35, 14, map.put(), map.size(), 0);
         tracee.call("close", Syscall.CLOSE, exe);
+    }
+
+    /** Whether its program has no name: it is to be {@link #describe described} when its file is complete. */
+    boolean hasNamelessProgram() {
+        return nameless() != 0;
+    }
+
+    private long nameless() {
+        return regions.stream().filter(region -> region.path().equals(process.executable())).map(Region::backing)
+                .filter(id -> shared.containsKey(id) && shared.get(id).isNameless()).findFirst().orElse(0L);
+    }
+
+    /** For reading: a file that is open for writing is no program (execve(2), ETXTBSY). */
+    private long openNameless() {
+        handles.reopenForReading(nameless());
+        return tracee.call("open " + process.executable(), Syscall.OPEN,
+                tracee.string("/proc/self/fd/" + handles.in(tracee, nameless())), Syscall.O_RDONLY | Syscall.O_CLOEXEC,
+                0);
     }
 
     /**

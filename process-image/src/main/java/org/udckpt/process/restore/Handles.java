@@ -119,6 +119,17 @@ final class Handles implements MadeObjects {
         return add(tracee, id, tracee.fetch(maker.getKey().pid(), maker.getValue()));
     }
 
+    /** Who holds the object has it open for reading only from now on. */
+    void reopenForReading(long id) {
+        held.get(id).forEach((maker, number) -> {
+            Tracee tracee = (Tracee) maker;
+            long again = tracee.call("open for reading", Syscall.OPEN, tracee.string("/proc/self/fd/" + number),
+                    Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0);
+            tracee.call("descriptor " + number, Syscall.DUP3, again, number, Syscall.O_CLOEXEC);
+            tracee.call("close", Syscall.CLOSE, again);
+        });
+    }
+
     /**
      * As {@link #in} for all objects of which this process has a descriptor: with a stop for a hundred of them, where
      * it takes ten for one.

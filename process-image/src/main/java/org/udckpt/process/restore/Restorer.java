@@ -103,13 +103,14 @@ public final class Restorer {
      * Whether the job's programs and libraries, and what it reads, are there as they were; {@link #restore} looks
      * again.
      *
+     * @param memory its sources, of which nothing is read
      * @param warn is told what is odd, and no hindrance
      * @throws RestoreException naming the one that is not
      */
-    public static void checkPrograms(JobImage image, Consumer<String> warn) {
+    public static void checkPrograms(JobImage image, Collection<MemorySource> memory, Consumer<String> warn) {
         new FileChecks(image, warn, named(image))
                 .bySizeAndTime(image.files().stream().map(JobFile::path).collect(Collectors.toSet()));
-        VerifiedFiles.of(image, false, warn).close();
+        VerifiedFiles.of(image, SavedLibraries.look(image, memory), false, warn).close();
     }
 
     private static NamedFiles named(JobImage image) {
@@ -157,7 +158,8 @@ public final class Restorer {
         ProcessAttributes.checkLimits(image, owners);
         SharedRoom.check(image, memory);
         // The tracer's end kills what is still traced (PTRACE_O_EXITKILL).
-        try (VerifiedFiles verified = VerifiedFiles.of(image, target.changes() == null, target::warn)) {
+        try (VerifiedFiles verified = VerifiedFiles.of(image, SavedLibraries.of(image, memory),
+                target.changes() == null, target::warn)) {
             NamedFiles names = new NamedFiles(image, target.changes() != null, target.putBack(), verified);
             FileChecks files = new FileChecks(image, target::warn, names);
             files.check();
@@ -265,7 +267,9 @@ public final class Restorer {
         List<Threads> threads = new ArrayList<>();
         for (ProcessState process : image.processes()) {
             threads.add(new Threads(tracees.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of())));
-            spaces.get(process.pid()).describe();
+            if (!spaces.get(process.pid()).hasNamelessProgram()) {
+                spaces.get(process.pid()).describe();
+            }
         }
         descriptors.make(here.all());
         tree.endMakers();
@@ -276,6 +280,7 @@ public final class Restorer {
         spaces.forEach(
                 (pid, space) -> space.convertSignalFrames(vectors, threadStates.getOrDefault(pid, List.of()), lazy));
         descriptors.finishMemory();
+        spaces.values().stream().filter(AddressSpace::hasNamelessProgram).forEach(AddressSpace::describe);
         descriptors.place();
         NewEnvironment environment = new NewEnvironment(target);
         image.processes().forEach(process -> environment.give(tracees.get(process.pid()), regionsOf(process)));

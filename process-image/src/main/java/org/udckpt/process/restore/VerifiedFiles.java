@@ -28,11 +28,13 @@ import org.udckpt.process.model.JobImage;
  * do so at the checkpoint.
  */
 final class VerifiedFiles implements AutoCloseable {
-    static final VerifiedFiles NONE = new VerifiedFiles(Set.of(), "", _ -> {});
+    static final VerifiedFiles NONE = new VerifiedFiles(Set.of(), SavedLibraries.NONE, "", _ -> {});
     private static final String WAY_OUT =
-            "install that version again, give its new place (--map-path OLD=NEW), or take a checkpoint with this one";
+            "install that version again, give its new place (--map-path OLD=NEW), or take a checkpoint with this one "
+                    + "(or one that has them in it: --with-libraries)";
 
     private final Set<String> saved;
+    private final SavedLibraries libraries;
     private final String boot;
     private final Consumer<String> warn;
     /** Open for reading, to be mapped. */
@@ -40,8 +42,9 @@ final class VerifiedFiles implements AutoCloseable {
     /** The file that an open by name must find. */
     private final Map<String, FoundFile> read = new HashMap<>();
 
-    private VerifiedFiles(Set<String> saved, String boot, Consumer<String> warn) {
+    private VerifiedFiles(Set<String> saved, SavedLibraries libraries, String boot, Consumer<String> warn) {
         this.saved = saved;
+        this.libraries = libraries;
         this.boot = boot;
         this.warn = warn;
     }
@@ -49,13 +52,15 @@ final class VerifiedFiles implements AutoCloseable {
     /**
      * Of an image that says what they are; else empty.
      *
+     * @param libraries those whose content is in the image: for where the file is not there as it was
      * @param putBack files whose content is in the image have been put back; else they are not looked at
      * @throws RestoreException naming those that are not there as they were
      */
-    static VerifiedFiles of(JobImage image, boolean putBack, Consumer<String> warn) {
+    static VerifiedFiles of(JobImage image, SavedLibraries libraries, boolean putBack,
+            Consumer<String> warn) {
         Set<String> saved = image.files().stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path)
                 .collect(Collectors.toSet());
-        VerifiedFiles files = new VerifiedFiles(saved, IdentityReader.boot(), warn);
+        VerifiedFiles files = new VerifiedFiles(saved, libraries, IdentityReader.boot(), warn);
         RefusedFiles refused = new RefusedFiles(WAY_OUT);
         try (PathWriters paths = new PathWriters()) {
             for (FileIdentity then : image.identities()) {
@@ -97,7 +102,13 @@ final class VerifiedFiles implements AutoCloseable {
         try {
             verify(then, paths);
         } catch (RestoreException e) {
-            refused.add(e);
+            if (then.use() == Use.READ || !libraries.has(then)) {
+                refused.add(e);
+                return;
+            }
+            mapped.put(then.path(), libraries.open(then));
+            warn.accept(name(then) + ": its content at the checkpoint is used, out of the image (" + e.getMessage()
+                    .replace("; " + WAY_OUT, "").replace(name(then) + ", ", "") + ")");
         }
     }
 

@@ -43,7 +43,7 @@ class RefusalTest {
     @ParameterizedTest
     @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD",
             "siblings, CLONE_FILES", "thread-directory, working directory of its own",
-            "thread-filter, asks a supervisor", "deleted-program, was deleted or replaced",
+            "thread-filter, asks a supervisor",
             "other-name, another name", "mapped-other-name, another name",
             "main-ended, its main thread has ended",
             "main-ended-child, its main thread has ended", "groups, cannot be restored at its place",

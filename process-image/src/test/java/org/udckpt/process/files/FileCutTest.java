@@ -164,7 +164,7 @@ class FileCutTest {
         refused("mapped shared",
                 () -> SavedFiles.of(little, cut -> assertTrue(cut.mapped(mapped.toString(), inode, 100)), () -> {}));
         FileRequest limited = new FileRequest(List.of(PathPattern.of(directory.toString())), List.of(), List.of(),
-                java.util.Set.of(), 0, BIG - 1, new HotFiles());
+                java.util.Set.of(), 0, BIG - 1, new HotFiles(), false);
         refused("--files-limit: " + mapped, () -> SavedFiles.of(limited, cut -> {}, () -> {}));
     }
 
@@ -183,7 +183,7 @@ class FileCutTest {
         file("old.udckpt-rolled-back-ckpt-0001", 10);
         FileRequest request = new FileRequest(List.of(PathPattern.of(directory.toString())),
                 List.of(PathPattern.of(directory + "/ex*")), List.of(directory + "/ckpt"), java.util.Set.of(),
-                LITTLE, LITTLE, new HotFiles());
+                LITTLE, LITTLE, new HotFiles(), false);
         SavedFiles saved = SavedFiles.of(request, cut -> {}, () -> {});
         assertEquals(List.of(), saved.rows().stream().filter(JobFile.RegularFile.class::isInstance).toList());
         assertTrue(

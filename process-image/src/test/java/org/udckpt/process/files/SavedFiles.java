@@ -37,12 +37,12 @@ final class SavedFiles {
 
     static FileRequest named(String... patterns) {
         return new FileRequest(List.of(patterns).stream().map(PathPattern::of).toList(), List.of(), List.of(),
-                java.util.Set.of(), OPEN.inStop(), OPEN.most(), new HotFiles());
+                java.util.Set.of(), OPEN.inStop(), OPEN.most(), new HotFiles(), false);
     }
 
     static FileRequest named(long inStop, String... patterns) {
         return new FileRequest(named(patterns).named(), List.of(), List.of(), java.util.Set.of(), inStop, OPEN.most(),
-                new HotFiles());
+                new HotFiles(), false);
     }
 
     /** The stop has nothing else in it; then {@code meanwhile} happens, and then all is read. */

@@ -94,17 +94,19 @@ class VerifiedFilesTest {
     }
 
     private void accepted(JobImage image) {
-        assertDoesNotThrow(() -> VerifiedFiles.of(image, true, warnings::add).close());
-        assertDoesNotThrow(() -> Restorer.checkPrograms(image, warnings::add), "a plan finds the same");
+        assertDoesNotThrow(() -> VerifiedFiles.of(image, SavedLibraries.NONE, true, warnings::add).close());
+        assertDoesNotThrow(() -> Restorer.checkPrograms(image, List.of(), warnings::add), "a plan finds the same");
     }
 
     private String refused(Reason reason, JobImage image) {
         RestoreException refused =
-                assertThrows(RestoreException.class, () -> VerifiedFiles.of(image, true, warnings::add).close());
+                assertThrows(RestoreException.class,
+                        () -> VerifiedFiles.of(image, SavedLibraries.NONE, true, warnings::add).close());
         assertEquals(reason, refused.reason(), refused.getMessage());
         assertTrue(refused.getMessage().contains(file.toString()), refused.getMessage());
         assertEquals(refused.getMessage(),
-                assertThrows(RestoreException.class, () -> Restorer.checkPrograms(image, warnings::add)).getMessage(),
+                assertThrows(RestoreException.class, () -> Restorer.checkPrograms(image, List.of(), warnings::add))
+                        .getMessage(),
                 "a plan finds the same");
         return refused.getMessage();
     }
@@ -241,7 +243,9 @@ class VerifiedFilesTest {
         accepted(image);
         contains(String.join("\n", warnings), "earlier version", "size and time only");
         Files.setLastModifiedTime(file, FileTime.fromMillis(1_000_000));
-        contains(assertThrows(RestoreException.class, () -> Restorer.checkPrograms(image, warnings::add)).getMessage(),
+        contains(
+                assertThrows(RestoreException.class, () -> Restorer.checkPrograms(image, List.of(), warnings::add))
+                        .getMessage(),
                 file.toString(), "differs from the file at the checkpoint");
     }
 
@@ -345,11 +349,12 @@ class VerifiedFilesTest {
         assertEquals(null, row(image).digest());
         Files.delete(file);
         write(file, "the code that was put back");
-        assertDoesNotThrow(() -> VerifiedFiles.of(image, true, warnings::add).close());
+        assertDoesNotThrow(() -> VerifiedFiles.of(image, SavedLibraries.NONE, true, warnings::add).close());
         mode(directory, "rwxrwxrwx");
         assertEquals(Reason.FORBIDDEN,
-                assertThrows(RestoreException.class, () -> VerifiedFiles.of(image, true, warnings::add)).reason());
-        assertDoesNotThrow(() -> Restorer.checkPrograms(image, warnings::add),
+                assertThrows(RestoreException.class,
+                        () -> VerifiedFiles.of(image, SavedLibraries.NONE, true, warnings::add)).reason());
+        assertDoesNotThrow(() -> Restorer.checkPrograms(image, List.of(), warnings::add),
                 "before it is put back nobody looks at it");
     }
 
@@ -398,13 +403,13 @@ class VerifiedFilesTest {
     @Test
     void theVerifiedFileIsHandedOut() throws IOException {
         JobImage image = image(MAPPED);
-        try (VerifiedFiles files = VerifiedFiles.of(image, true, warnings::add)) {
+        try (VerifiedFiles files = VerifiedFiles.of(image, SavedLibraries.NONE, true, warnings::add)) {
             var verified = org.udckpt.linux.Files.stat(file.toString());
             Files.move(file, directory.resolve("away"));
             write(file, "the code of now!");
             assertTrue(org.udckpt.linux.Files.stat(files.mapped(file.toString())).isSame(verified));
         }
-        try (VerifiedFiles files = VerifiedFiles.of(reading(), true, warnings::add)) {
+        try (VerifiedFiles files = VerifiedFiles.of(reading(), SavedLibraries.NONE, true, warnings::add)) {
             Files.delete(file);
             write(file, "another");
             contains(assertThrows(RestoreException.class,

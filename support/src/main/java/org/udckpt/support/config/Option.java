@@ -50,6 +50,8 @@ public enum Option {
     FILES_IN_STOP("files-in-stop", "64M", "most bytes of files that are copied while the job is stopped, on file "
             + "systems without reflinks"),
     FILES_LIMIT("files-limit", "64G", "most bytes of files in a checkpoint; a checkpoint with more is refused"),
+    WITH_LIBRARIES("with-libraries", "false", "save the programs and libraries that the job maps in each checkpoint, "
+            + "for a restart where they are missing or differ: true or false"),
     REPLACED_FILES("replaced-files", "rolled-back", "keep", "files that a restart replaces: keep (as "
             + "NAME.udckpt-rolled-back-ID) or discard"),
     ENV("env", "", "environment variables for programs of a restarted job that read them again: NAME=VALUE, one a "

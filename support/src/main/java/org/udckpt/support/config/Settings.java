@@ -147,6 +147,7 @@ public final class Settings {
         choice(Option.LAZY);
         bytes(Option.FILES_IN_STOP, 0);
         bytes(Option.FILES_LIMIT, 0);
+        truth(Option.WITH_LIBRARIES);
         keepsReplacedFiles();
         ExternalConnections.of(this);
         return this;

@@ -27,5 +27,6 @@ public final class MappedFileKind implements ObjectKind<MappedFile> {
     @Override
     public void check(MappedFile file, RowCheck row, CheckedImage image) throws BrokenTable {
         row.absolute("path", file.path());
+        row.notNegative("size", file.size());
     }
 }
