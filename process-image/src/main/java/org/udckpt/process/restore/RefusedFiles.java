@@ -45,7 +45,8 @@ final class RefusedFiles {
             lines.add("and " + (refusals.size() - NAMED) + " more");
         }
         lines.add("For each: " + wayOut + ". If this is a different system than at the checkpoint: copy that system's"
-                + " directories here, and give the new place of each (--map-path /usr=/srv/old/usr)");
+                + " directories here, and give the new place of each (--map-path /usr=/srv/old/usr); for the next time"
+                + " have them in the checkpoint (run --with-libraries)");
         return String.join("\n", lines);
     }
 }

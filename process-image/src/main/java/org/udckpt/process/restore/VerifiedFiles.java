@@ -31,7 +31,7 @@ final class VerifiedFiles implements AutoCloseable {
     static final VerifiedFiles NONE = new VerifiedFiles(Set.of(), SavedLibraries.NONE, "", _ -> {});
     private static final String WAY_OUT =
             "install that version again, give its new place (--map-path OLD=NEW), or take a checkpoint with this one "
-                    + "(or one that has them in it: --with-libraries)";
+                    + "(next time: with --with-libraries)";
 
     private final Set<String> saved;
     private final SavedLibraries libraries;
