@@ -1,7 +1,9 @@
 package org.udckpt.process.restore;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -39,6 +41,8 @@ final class VerifiedFiles implements AutoCloseable {
     private final Consumer<String> warn;
     /** Open for reading, to be mapped. */
     private final Map<String, Integer> mapped = new HashMap<>();
+    /** Of these, those that are {@link #libraries}'. */
+    private final List<String> fromImage = new ArrayList<>();
     /** The file that an open by name must find. */
     private final Map<String, FoundFile> read = new HashMap<>();
 
@@ -69,10 +73,23 @@ final class VerifiedFiles implements AutoCloseable {
                 }
             }
             refused.refuse();
+            files.tellSaved();
             return files;
         } catch (RuntimeException | Error e) {
             files.close();
             throw e;
+        }
+    }
+
+    private void tellSaved() {
+        int count = fromImage.size();
+        if (count > 0) {
+            warn.accept(
+                    "the content at the checkpoint, out of the image, is used for %d %s that the job maps, missing or "
+                            .formatted(count, count == 1 ? "file" : "files")
+                            + "changed here: "
+                            + String.join(", ", fromImage.subList(0, Math.min(count, RefusedFiles.NAMED)))
+                            + (count > RefusedFiles.NAMED ? ", ..." : ""));
         }
     }
 
@@ -107,8 +124,7 @@ final class VerifiedFiles implements AutoCloseable {
                 return;
             }
             mapped.put(then.path(), libraries.open(then));
-            warn.accept(name(then) + ": its content at the checkpoint is used, out of the image (" + e.getMessage()
-                    .replace("; " + WAY_OUT, "").replace(name(then) + ", ", "") + ")");
+            fromImage.add(then.path());
         }
     }
 

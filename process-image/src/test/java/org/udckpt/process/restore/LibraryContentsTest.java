@@ -122,7 +122,9 @@ class LibraryContentsTest {
             assertEquals(org.udckpt.linux.Files.stat(file.toString()).mode(), org.udckpt.linux.Files.stat(fd).mode());
         }
         assertEquals(1, warnings.size());
-        assertTrue(warnings.getFirst().contains("content at the checkpoint is used"), warnings.getFirst());
+        assertTrue(
+                warnings.getFirst().contains("is used for 1 file that the job maps, missing or changed here: " + file),
+                warnings.getFirst());
         Files.delete(file);
         try (VerifiedFiles files = verified(image, content)) {
             assertEquals(THEN, text(files.mapped(file.toString())));
