@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define RIGHTS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+#define RIGHTS ((unsigned)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC))
+/* What a window may be asked for and has no use for, as adapters take it (pyverbs' tests ask for local writes). */
+#define WITHOUT_EFFECT ((unsigned)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND | IBV_ACCESS_OPTIONAL_RANGE))
 
 static struct soft_mw *soft_mw_of(struct ibv_mw *mw)
 {
@@ -90,7 +92,7 @@ int soft_window_check(const struct ibv_send_wr *wr)
     if (!wr->bind_mw.mw || wr->bind_mw.rkey >> 8 != wr->bind_mw.mw->rkey >> 8 ||
         (!info->mr && (info->addr || info->length)))
         return EINVAL;
-    return info->mw_access_flags & ~(unsigned)(RIGHTS | IBV_ACCESS_ZERO_BASED) ? EINVAL : 0;
+    return info->mw_access_flags & ~(RIGHTS | IBV_ACCESS_ZERO_BASED | WITHOUT_EFFECT) ? EINVAL : 0;
 }
 
 /* The region that is named, if the window may be bound to that part of it (ibv_bind_mw(3)). */
@@ -134,7 +136,7 @@ static enum ibv_wc_status bind_window(struct soft_qp *qp, uint32_t key, const st
     mw->binding = (struct window_binding){.rkey = key,
                                           .bound = 1,
                                           .mr_key = info->mr->lkey,
-                                          .access = info->mw_access_flags,
+                                          .access = info->mw_access_flags & (RIGHTS | IBV_ACCESS_ZERO_BASED),
                                           .qpn = qp->number,
                                           .address = info->addr,
                                           .length = info->length};

@@ -99,6 +99,9 @@ static void rights(void)
         struct ibv_mw *mw = window(&p.b, type, READ);
         EQUAL(IBV_WC_SUCCESS, try(&p, IBV_WR_RDMA_READ, mw->rkey, AT, 100));
         EQUAL(IBV_WC_REM_ACCESS_ERR, try(&p, IBV_WR_RDMA_WRITE, mw->rkey, AT, 100));
+        struct end_pair q = make_pair((struct pair_options){0}); /* local writes are no right of a peer's */
+        mw = window(&q.b, type, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND | IBV_ACCESS_RELAXED_ORDERING);
+        EQUAL(IBV_WC_REM_ACCESS_ERR, try(&q, IBV_WR_RDMA_WRITE, mw->rkey, AT, 100));
     }
 }
 
