@@ -20,7 +20,7 @@
 #endif
 
 #define CLOCK_ERROR \
-  "cannot set the clocks in the namespace of a restored job back by %lld ns (/proc/self/timens_offsets): %s"
+  "cannot set the clocks in the namespace of a restored job back by %lld ns (/proc/self/timens_offsets): %s%s"
 
 enum { CAPABILITIES = 63 };
 
@@ -133,6 +133,12 @@ static int set_clocks(long long offset_ns) {
   return write_text("/proc/self/timens_offsets", text);
 }
 
+static const char *clock_advice(int error) {
+  return error == EPERM && !geteuid() ? ": root has no CAP_SYS_TIME here (a container?); give the container that "
+                                        "capability (--cap-add SYS_TIME), or restart outside of it"
+                                      : "";
+}
+
 /* This process too, whose namespaces a job's processes are compared with. That fixes the offsets
  * (time_namespaces(7)). */
 static int enter_clock(void) {
@@ -151,7 +157,8 @@ static int enter_clock(void) {
 void clock_set(long long offset_ns) {
   if (!namespaces_restored()) agent_say("error clock: this shepherd was not started with --restore");
   else if (unshare(CLONE_NEWTIME) < 0) agent_say("error clock: cannot create a time namespace: %s", strerror(errno));
-  else if (set_clocks(offset_ns) < 0) agent_say("error clock: " CLOCK_ERROR, -offset_ns, strerror(errno));
+  else if (set_clocks(offset_ns) < 0)
+    agent_say("error clock: " CLOCK_ERROR, -offset_ns, strerror(errno), clock_advice(errno));
   else if (enter_clock() < 0) agent_say("error clock: cannot enter the job's time namespace: %s", strerror(errno));
   else agent_say("clock 0");
 }
@@ -196,7 +203,7 @@ int namespaces_enter(long long offset_ns, char *error, size_t size) {
     return -1;
   }
   if (set_clocks(offset_ns) < 0) {
-    snprintf(error, size, CLOCK_ERROR, -offset_ns, strerror(errno));
+    snprintf(error, size, CLOCK_ERROR, -offset_ns, strerror(errno), clock_advice(errno));
     return -1;
   }
   pid_t pid = fork();

@@ -15,10 +15,17 @@ import org.udckpt.system.cli.ScriptedJava;
  */
 final class CommandLine {
     private final Path directory;
+    private final List<String> wrapper;
 
     /** @param directory of the test; its path is short, since the sockets of jobs are made below it */
     CommandLine(Path directory) {
+        this(directory, List.of());
+    }
+
+    /** @param wrapper a command that starts the others */
+    CommandLine(Path directory, List<String> wrapper) {
         this.directory = directory;
+        this.wrapper = wrapper;
     }
 
     Path runtime() {
@@ -38,6 +45,7 @@ final class CommandLine {
     Process start(String name, Map<String, String> environment, String... arguments) throws IOException {
         // a leader of a session without a terminal, as cron and batch systems have it
         List<String> command = new ArrayList<>(List.of("setsid"));
+        command.addAll(wrapper);
         command.addAll(ScriptedJava.command(arguments[0]));
         command.addAll(
                 List.of("-Xmx512m", "-Dudckpt.native=" + System.getProperty("udckpt.native"), "org.udckpt.cli.Main"));

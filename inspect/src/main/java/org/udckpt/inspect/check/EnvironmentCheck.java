@@ -4,10 +4,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.udckpt.inspect.debug.GdbCommand;
 import org.udckpt.launch.DeviceChoice;
+import org.udckpt.linux.LinuxConstants;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.restore.lazy.Support;
 import org.udckpt.support.config.Installation;
 import org.udckpt.support.config.Option;
@@ -18,6 +24,7 @@ import org.udckpt.support.runtime.RuntimeDirectory;
 
 /** Looks at everything of this machine that checkpoints and restarts lean on. */
 public final class EnvironmentCheck {
+    private static final int CAP_SYS_ADMIN = 21, CAP_SYS_TIME = 25;
     private static final long FREE_MIN = 1L << 30;
     private static final int FILES_MIN = 1024;
 
@@ -65,7 +72,7 @@ public final class EnvironmentCheck {
             }
         }
         if (RuntimeDirectory.uid() == 0) {
-            return Finding.ok("namespaces", "user, pid, mnt, ipc, time; as root");
+            return asRoot(Long.parseUnsignedLong(Proc.field(Proc.text("/proc/self/status"), "CapEff:"), 16));
         }
         Path max = Path.of("/proc/sys/user/max_user_namespaces");
         Path debian = Path.of("/proc/sys/kernel/unprivileged_userns_clone");
@@ -76,6 +83,22 @@ public final class EnvironmentCheck {
                         "restart needs them, or root: sysctl kernel.unprivileged_userns_clone=1 "
                                 + "user.max_user_namespaces=10000")
                 : Finding.ok("namespaces", "user, pid, mnt, ipc, time; unprivileged");
+    }
+
+    /** What {@code udckpt-shepherd} needs for the namespaces of a restored job. @param held capabilities(7), as bits */
+    static Finding asRoot(long held) {
+        List<String> missing = new ArrayList<>();
+        for (Map.Entry<String, Integer> needed : Map.of("SYS_ADMIN", CAP_SYS_ADMIN, "SYS_TIME", CAP_SYS_TIME)
+                .entrySet()) {
+            if ((held >> needed.getValue() & 1) == 0) {
+                missing.add(needed.getKey());
+            }
+        }
+        Collections.sort(missing);
+        return missing.isEmpty() ? Finding.ok("namespaces", "user, pid, mnt, ipc, time; as root")
+                : new Finding("namespaces", Finding.State.MISSING, "root without CAP_" + String.join(", CAP_", missing),
+                        "restart needs it; start the container with --cap-add " + String.join(",", missing)
+                                + ", or restart outside of it");
     }
 
     /**
@@ -89,6 +112,12 @@ public final class EnvironmentCheck {
         if (value == 3 || value == 2 && !root) {
             return new Finding("ptrace", Finding.State.MISSING, "yama ptrace_scope " + value,
                     "checkpoints need ptrace: sysctl kernel.yama.ptrace_scope=1");
+        }
+        int self = (int) ProcessHandle.current().pid();
+        if (Syscall.call(Syscall.KCMP, self, self, LinuxConstants.KCMP_VM, 0, 0) == -LinuxError.EPERM) {
+            return new Finding("ptrace", Finding.State.MISSING, "kcmp(2) is not permitted",
+                    "checkpoints need it: start the container with --cap-add SYS_PTRACE, or with another seccomp "
+                            + "profile");
         }
         return Finding.ok("ptrace", "yama ptrace_scope " + value + (root ? ", root" : ""));
     }
