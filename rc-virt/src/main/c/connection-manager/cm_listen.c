@@ -66,8 +66,7 @@ static int reserve(struct cm_id *id, int listening)
         known->id = id;
         known->message.port_space = (uint32_t)id->id.ps;
         known->message.reuse = (uint8_t)(id->reuse_address != 0);
-        known->message.family_only =
-            (uint8_t)(id->family_only || id->id.route.addr.src_addr.sa_family == AF_INET);
+        known->message.family_only = (uint8_t)(id->family_only || id->id.route.addr.src_addr.sa_family == AF_INET);
         known->message.owner = id->connection;
         write_address(&id->id.route.addr.src_addr, &known->message.port, known->message.ip);
         known->next = reservations;

@@ -92,7 +92,7 @@ class CmDirectoryTest {
         assertEquals(Optional.empty(), directory.find(new CmPort(TCP, LOOPBACK, 700)));
     }
 
-    /** RDMA_OPTION_ID_AFONLY of rdma_set_option(3): a program that listens at any address of each family, at one port. */
+    /** RDMA_OPTION_ID_AFONLY of rdma_set_option(3): a program that listens at one port of each family. */
     @Test
     void familiesThatKeepToThemselvesShareAPort() {
         CmPort six = new CmPort(TCP, Gid.ZERO, 700, true);
