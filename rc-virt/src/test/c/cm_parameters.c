@@ -344,6 +344,39 @@ static void multicast(void)
     destroy(id);
 }
 
+/* RDMA_OPTION_ID_AFONLY of rdma_set_option(3): listeners at any address of each family have one port. */
+static void families(void)
+{
+    struct rdma_cm_id *four, *six, *id;
+    int on = 1;
+    struct sockaddr_in any4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 any6 = {.sin6_family = AF_INET6}, here6 = {.sin6_family = AF_INET6};
+    here6.sin6_addr = in6addr_loopback;
+    CHECK(!rdma_create_id(channel, &four, NULL, RDMA_PS_TCP) && !rdma_bind_addr(four, (struct sockaddr *)&any4) &&
+          !rdma_listen(four, 0));
+    here6.sin6_port = any6.sin6_port = any4.sin_port = rdma_get_src_port(four);
+    CHECK(any4.sin_port && !rdma_create_id(channel, &six, NULL, RDMA_PS_TCP));
+    CHECK(rdma_bind_addr(six, (struct sockaddr *)&any6)); /* it would take IPv4 connections, too */
+    CHECK(!rdma_set_option(six, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &on, sizeof on));
+    CHECK(!rdma_bind_addr(six, (struct sockaddr *)&any6) && !rdma_listen(six, 0));
+    for (int i = 0; i < 2; i++) {
+        struct sockaddr *to = i ? (struct sockaddr *)&here6 : (struct sockaddr *)&any4;
+        any4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        CHECK(!rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) && !rdma_resolve_addr(id, NULL, to, 2000));
+        expect(RDMA_CM_EVENT_ADDR_RESOLVED);
+        CHECK(!rdma_resolve_route(id, 2000));
+        expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
+        make_queue_pair(id);
+        CHECK(!rdma_connect(id, &(struct rdma_conn_param){0}));
+        struct rdma_cm_event asked = expect(RDMA_CM_EVENT_CONNECT_REQUEST);
+        CHECK(asked.listen_id == (i ? six : four) && !rdma_reject(asked.id, NULL, 0));
+        expect(RDMA_CM_EVENT_REJECTED);
+        CHECK(!rdma_destroy_id(asked.id));
+        destroy(id);
+    }
+    CHECK(!rdma_destroy_id(four) && !rdma_destroy_id(six));
+}
+
 int main(int argc, char **argv)
 {
     struct ibv_device_attr device;
@@ -372,6 +405,7 @@ int main(int argc, char **argv)
     rejections();
     datagrams();
     multicast();
+    families();
     REFUSED(EOPNOTSUPP, rsocket(AF_INET, SOCK_STREAM, 0));
     puts("PASS");
     return 0;

@@ -311,6 +311,7 @@ struct ibv_cq *virtual_create_cq(struct ibv_context *, int cqe, void *cq_context
 int virtual_resize_cq(struct ibv_cq *, int cqe);
 int virtual_destroy_cq(struct ibv_cq *);
 int virtual_req_notify_cq(struct ibv_cq *, int solicited_only);
+int virtual_others_have_left(void); /* whichever verb they were in; waits, but not for ever. Not from inside a verb */
 int virtual_nobody_reads_records(void); /* waits, but not for ever: 0 when somebody may still */
 int virtual_poll_stash(struct v_cq *cq, int count, struct ibv_wc *);
 int virtual_poll_real(struct v_cq *cq, int count, struct ibv_wc *wc);

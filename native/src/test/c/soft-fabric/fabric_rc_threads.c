@@ -201,21 +201,27 @@ static void several(void)
         EQUAL(atomic_load(&sent_to[e]), atomic_load(&taken_at[e]));
 }
 
+/* Queue pairs in place of those of the pair, with the same completion queues. */
+static struct end_pair another(const struct end_pair *owner)
+{
+    struct end_pair p = *owner;
+    for (int e = 0; e < 2; e++) {
+        struct end *end = e ? &p.b : &p.a;
+        struct ibv_qp_init_attr init = {
+            .send_cq = end->send_cq, .recv_cq = end->recv_cq, .qp_type = IBV_QPT_RC, .cap = {8, 8, 1, 1, 0}};
+        CHECK(end->qp = ibv_create_qp(end->pd, &init));
+        EQUAL(0, to_init_rc(end->qp, IBV_ACCESS_REMOTE_WRITE));
+    }
+    EQUAL(0, connect_qp(p.a.qp, p.b.qp, own_lid(p.b.context), options, 1, 2));
+    EQUAL(0, connect_qp(p.b.qp, p.a.qp, own_lid(p.a.context), options, 2, 1));
+    return p;
+}
+
 /* A connection is made, used by one write that nobody at the other end polls for, and ended. */
 static void *churn(void *argument)
 {
     for (int i = 0; i < 30; i++) {
-        struct end_pair *owner = argument;
-        struct end_pair p = *owner;
-        for (int e = 0; e < 2; e++) {
-            struct end *end = e ? &p.b : &p.a;
-            struct ibv_qp_init_attr init = {
-                .send_cq = end->send_cq, .recv_cq = end->recv_cq, .qp_type = IBV_QPT_RC, .cap = {8, 8, 1, 1, 0}};
-            CHECK(end->qp = ibv_create_qp(end->pd, &init));
-            EQUAL(0, to_init_rc(end->qp, IBV_ACCESS_REMOTE_WRITE));
-        }
-        EQUAL(0, connect_qp(p.a.qp, p.b.qp, own_lid(p.b.context), options, 1, 2));
-        EQUAL(0, connect_qp(p.b.qp, p.a.qp, own_lid(p.a.context), options, 2, 1));
+        struct end_pair p = another(argument);
         EQUAL(0, post(&p.a, &p.b,
                       (struct operation){
                           .opcode = IBV_WR_RDMA_WRITE, .local = SENT_FROM, .remote = SENT_FROM, .length = 1500}));
@@ -249,9 +255,42 @@ static void coming_and_going(void)
         EQUAL(0, pthread_join(thread[i], NULL));
 }
 
+static void *send_to_b(void *argument)
+{
+    struct end_pair *p = argument;
+    EQUAL(0, post(&p->a, &p->b, (struct operation){.opcode = IBV_WR_SEND, .local = SENT_FROM, .length = 100}));
+    return NULL;
+}
+
+/* Whoever hears from the peer that it has the message may destroy the queue pair, though the thread that posted it has
+ * not come back yet. */
+static void destroyed_when_answered(void)
+{
+    const char *virtualize = getenv("UDCKPT_VIRTUALIZE");
+    if (virtualize && !strcmp(virtualize, "0"))
+        return; /* it is the layer above that waits */
+    struct ibv_wc wc;
+    pthread_t thread;
+    shared = pair_of();
+    for (int i = 0; i < 200; i++) {
+        struct end_pair p = another(shared);
+        EQUAL(0, post_recv(&p.b, RECEIVED_INTO, SLOT / 2));
+        EQUAL(0, pthread_create(&thread, NULL, send_to_b, &p));
+        while (!ibv_poll_cq(p.b.recv_cq, 1, &wc))
+            ;
+        EQUAL(IBV_WC_SUCCESS, wc.status);
+        EQUAL(0, ibv_destroy_qp(p.a.qp));
+        EQUAL(0, pthread_join(thread, NULL));
+        EQUAL(0, ibv_destroy_qp(p.b.qp));
+    }
+}
+
 int main(int argc, char **argv)
 {
     return run_cases(argc, argv,
-                     (struct fabric_case[]){
-                         {"together", together}, {"several", several}, {"coming-and-going", coming_and_going}, {0}});
+                     (struct fabric_case[]){{"together", together},
+                                            {"several", several},
+                                            {"coming-and-going", coming_and_going},
+                                            {"destroyed-when-answered", destroyed_when_answered},
+                                            {0}});
 }

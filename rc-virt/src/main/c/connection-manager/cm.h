@@ -51,7 +51,7 @@ struct cm_id {
     int events;           /* delivered and not acknowledged; rdma_destroy_id waits for 0 */
     uint32_t qkey, psn;
     int port_reserved, owns_channel, owns_pd, owns_cqs;
-    int reuse_address;
+    int reuse_address, family_only;
     int ack_timeout;                            /* or -1: the program has not set it */
     struct ibv_qp_init_attr *listen_attributes; /* of rdma_create_ep: each request gets such a queue pair */
     struct cm_group *groups;

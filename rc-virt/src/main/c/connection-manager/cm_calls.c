@@ -258,7 +258,10 @@ EXPORT int rdma_set_option(struct rdma_cm_id *public, int level, int name, void 
     case RDMA_OPTION_ID_TOS: /* nothing here has a type of service */
         return length == sizeof(uint8_t) ? 0 : cm_fail(EINVAL);
     case RDMA_OPTION_ID_AFONLY: /* each family has its own ports */
-        return length == sizeof(int) && (id->state == CM_IDLE || id->state == CM_BOUND) ? 0 : cm_fail(EINVAL);
+        if (length != sizeof(int) || (id->state != CM_IDLE && id->state != CM_BOUND))
+            return cm_fail(EINVAL);
+        id->family_only = *(int *)value;
+        return 0;
     case RDMA_OPTION_ID_REUSEADDR:
         if (length != sizeof(int) || id->state == CM_LISTENING)
             return cm_fail(EINVAL);

@@ -140,7 +140,8 @@ struct cm_id *cm_find_listener(const struct cm_message *request)
             continue;
         if (same_address(addr, &request->destination))
             return id;
-        if (any_address(addr))
+        if (any_address(addr) && (addr->src_addr.sa_family == request->destination.sin6_family ||
+                                  (addr->src_addr.sa_family == AF_INET6 && !id->family_only)))
             any = id;
     }
     return any;

@@ -36,7 +36,7 @@ static void write_address(const struct sockaddr *address, uint16_t *port, uint8_
     memset(ip, 0, 16);
     if (address->sa_family == AF_INET6) {
         memcpy(ip, &((const struct sockaddr_in6 *)address)->sin6_addr, 16);
-    } else if (((const struct sockaddr_in *)address)->sin_addr.s_addr) {
+    } else {
         ip[10] = ip[11] = 0xff; /* RFC 4291, 2.5.5.2: an IPv4 address among IPv6 ones */
         memcpy(ip + 12, &((const struct sockaddr_in *)address)->sin_addr, 4);
     }
@@ -66,6 +66,7 @@ static int reserve(struct cm_id *id, int listening)
         known->id = id;
         known->message.port_space = (uint32_t)id->id.ps;
         known->message.reuse = (uint8_t)(id->reuse_address != 0);
+        known->message.family_only = (uint8_t)(id->family_only || id->id.route.addr.src_addr.sa_family == AF_INET);
         known->message.owner = id->connection;
         write_address(&id->id.route.addr.src_addr, &known->message.port, known->message.ip);
         known->next = reservations;

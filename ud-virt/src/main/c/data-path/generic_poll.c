@@ -240,10 +240,16 @@ int generic_poll_noted(struct v_cq *cq, int count, struct ibv_wc *wc)
     return got;
 }
 
-/* Another thread may have polled a completion of a queue that is gone since, and read its record. Should it stay
- * inside its verb for longer than any verb takes, the records are left to it rather than freed. */
-int virtual_nobody_reads_records(void)
+/* Should a thread stay inside its verb for longer than any verb takes, it is not waited for. */
+int virtual_others_have_left(void)
 {
     enum { LONGEST_MS = 1000 };
-    return virtual_fused_path() || !gate_await_others(LONGEST_MS);
+    return !gate_await_others(LONGEST_MS);
+}
+
+/* Another thread may have polled a completion of a queue that is gone since, and read its record: if it does not leave,
+ * the records are left to it rather than freed. */
+int virtual_nobody_reads_records(void)
+{
+    return virtual_fused_path() || virtual_others_have_left();
 }

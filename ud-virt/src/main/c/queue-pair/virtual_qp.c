@@ -325,9 +325,12 @@ int virtual_query_qp(struct ibv_qp *virtual, struct ibv_qp_attr *attributes, int
     return error;
 }
 
+/* The peer may answer a message before ibv_post_send has returned from sending it, and the program destroy the queue
+ * pair for the answer: that other thread still works on it. A device's own posting ends with the message. */
 int virtual_destroy_qp(struct ibv_qp *virtual)
 {
     struct v_qp *qp = (struct v_qp *)virtual;
+    virtual_others_have_left();
     if (!gate_enter())
         return EOPNOTSUPP;
     int error = lower_device->destroy_qp(qp->real);

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.udckpt.address.VerbsAddress;
 
 /**
@@ -89,7 +90,7 @@ final class CmDirectory {
         long now = clock.getAsLong();
         left.values().removeIf(since -> now - since > REPLACING.toNanos());
         CmPort place = wanted.withAnySpace();
-        return left.containsKey(place) || left.containsKey(place.withAnyAddress());
+        return left.keySet().stream().anyMatch(port -> port.isAt(place) || port.includes(place));
     }
 
     /** All that an ended process held. */
@@ -99,10 +100,11 @@ final class CmDirectory {
 
     /** The service queue pair of who listens at an address: at exactly that one before at any. */
     synchronized Optional<VerbsAddress> find(CmPort wanted) {
-        return listener(wanted).or(() -> listener(wanted.withAnyAddress())).map(Holder::service);
+        return listener(port -> port.isAt(wanted)).or(() -> listener(port -> port.includes(wanted)))
+                .map(Holder::service);
     }
 
-    private Optional<Holder> listener(CmPort port) {
-        return holders.values().stream().filter(holder -> holder.listening() && holder.port().equals(port)).findFirst();
+    private Optional<Holder> listener(Predicate<CmPort> where) {
+        return holders.values().stream().filter(holder -> holder.listening() && where.test(holder.port())).findFirst();
     }
 }

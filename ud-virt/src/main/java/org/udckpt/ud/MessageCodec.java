@@ -104,7 +104,8 @@ final class MessageCodec {
     private static ByteBuffer cm(int type, long cookie, CmPort port, VerbsAddress service) {
         return header(MsgCmBind.SIZE, type, cookie).putInt(MsgCmBind.PORT_SPACE, port.space())
                 .putShort(MsgCmBind.PORT, (short) port.number())
-                .put(MsgCmBind.IP, port.ip().bytes()).putInt(MsgCmBind.QPN, service.qpn())
+                .put(MsgCmBind.IP, port.ip().bytes()).put(MsgCmBind.FAMILY_ONLY, (byte) (port.familyOnly() ? 1 : 0))
+                .putInt(MsgCmBind.QPN, service.qpn())
                 .putShort(MsgCmBind.LID, (short) service.lid())
                 .put(MsgCmBind.GID, service.gid().bytes());
     }
@@ -112,7 +113,7 @@ final class MessageCodec {
     private static CmPort port(ByteBuffer b) throws IOException {
         sized(b, MsgCmBind.SIZE);
         return new CmPort(b.getInt(MsgCmBind.PORT_SPACE), Gid.read(b.array(), MsgCmBind.IP),
-                b.getShort(MsgCmBind.PORT) & 0xffff);
+                b.getShort(MsgCmBind.PORT) & 0xffff, b.get(MsgCmBind.FAMILY_ONLY) != 0);
     }
 
     private static VerbsAddress service(ByteBuffer b) {

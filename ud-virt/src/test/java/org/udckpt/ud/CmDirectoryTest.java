@@ -92,6 +92,22 @@ class CmDirectoryTest {
         assertEquals(Optional.empty(), directory.find(new CmPort(TCP, LOOPBACK, 700)));
     }
 
+    /** RDMA_OPTION_ID_AFONLY of rdma_set_option(3): a program that listens at one port of each family. */
+    @Test
+    void familiesThatKeepToThemselvesShareAPort() {
+        CmPort six = new CmPort(TCP, Gid.ZERO, 700, true);
+        assertTrue(bind(1, new CmPort(TCP, CmPort.ANY_IPV4, 700, true), false, true).isPresent());
+        assertFalse(bind(2, new CmPort(TCP, Gid.ZERO, 700), false, true).isPresent(), "it would take IPv4, too");
+        assertTrue(bind(2, six, false, true).isPresent());
+        assertFalse(bind(3, six, false, true).isPresent());
+        assertEquals(Optional.of(service(1)), directory.find(new CmPort(TCP, LOOPBACK, 700)));
+        assertEquals(Optional.of(service(2)), directory.find(new CmPort(TCP, new Gid(0, 1), 700)));
+        assertTrue(directory.unbind(1));
+        assertEquals(Optional.empty(), directory.find(new CmPort(TCP, LOOPBACK, 700)));
+        assertTrue(directory.mayListenSoon(new CmPort(TCP, LOOPBACK, 700)));
+        assertFalse(directory.mayListenSoon(new CmPort(TCP, new Gid(0, 1), 700)));
+    }
+
     private Optional<CmPort> bind(long owner, CmPort port, boolean reuse, boolean listening) {
         return directory.bind(new Message.CmBind(0, port, owner, service(owner), reuse, listening), process);
     }
