@@ -51,9 +51,10 @@ class PagesTest {
     private static final Set<String> FOREIGN_FILES = Set.of("verbs.h", "hello.c", "overrun.c",
             "native/src/test/fuzz/NAME.c", "share/udckpt/slurm/job.sh");
     /** Flags of other people's programs. */
-    private static final Set<String> FOREIGN_FLAGS = Set.of("--mca", "--oversubscribe", "--allow-run-as-root",
-            "--ntasks", "--time", "--nodes", "--signal", "--jobid", "--overlap", "--no-requeue", "--requeue",
-            "--enable-native-access", "--add-exports");
+    private static final Set<String> FOREIGN_FLAGS =
+            Set.of("--cap-add", "--security-opt", "--mca", "--oversubscribe", "--allow-run-as-root",
+                    "--ntasks", "--time", "--nodes", "--signal", "--jobid", "--overlap", "--no-requeue", "--requeue",
+                    "--enable-native-access", "--add-exports");
 
     /** Each match on each page for which {@code wrong} says so. */
     private static List<String> found(Pattern pattern, Predicate<MatchResult> wrong) {

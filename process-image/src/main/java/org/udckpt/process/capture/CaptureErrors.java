@@ -47,8 +47,8 @@ final class CaptureErrors {
         }
         if (failure instanceof LinuxError e && e.errno() == LinuxError.EPERM && e.getMessage().startsWith("kcmp")) {
             return new CaptureRefused(TracedProcess.root(ranks.getFirst().root), -1,
-                    "this system does not permit to compare processes (kcmp(2)): "
-                            + "start the container with CAP_SYS_PTRACE (--cap-add SYS_PTRACE), or with another seccomp profile");
+                    "this system does not permit to compare processes (kcmp(2)): start the container with "
+                            + "CAP_SYS_PTRACE (--cap-add SYS_PTRACE), or with another seccomp profile");
         }
         return failure instanceof LinuxError e && e.errno() == LinuxError.ESRCH
                 ? new CaptureFailed("a process ended while it was captured: " + failure.getMessage(), failure)
