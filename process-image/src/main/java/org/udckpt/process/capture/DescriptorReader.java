@@ -18,6 +18,7 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.OpenedByName;
 import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.kinds.refused.RefusedDescriptors;
+import org.udckpt.process.kinds.refused.RefusedInNamespaces;
 import org.udckpt.process.kinds.socket.SocketCapture;
 import org.udckpt.process.kinds.socket.SocketType;
 import org.udckpt.process.model.Attribute;
@@ -199,6 +200,7 @@ final class DescriptorReader {
     }
 
     private long create(OpenDescriptor open) {
+        RefusedInNamespaces.refuse(open);
         KindCapture kind = given.stream().filter(one -> one.takes(open)).findFirst().orElse(null);
         if (kind == null && !open.onlyNames() && open.link().startsWith("socket:")) {
             return socket(open);

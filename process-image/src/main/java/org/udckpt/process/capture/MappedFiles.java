@@ -10,6 +10,7 @@ import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MappedFile;
 import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.SharedMemory;
 
@@ -20,7 +21,8 @@ final class MappedFiles {
     private MappedFiles() {}
 
     /** {@code objects} and one record per file. @param lastId the highest that anything has in the image */
-    static List<KernelObject> add(List<KernelObject> objects, List<JobFile> files, List<Region> regions, long lastId) {
+    static List<KernelObject> add(List<KernelObject> objects, List<JobFile> files, List<Region> regions, MountViews views,
+            long lastId) {
         Set<String> paths = new TreeSet<>();
         Set<String> saved = new TreeSet<>(); // their contents are put back before they are mapped
         files.stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).forEach(saved::add);
@@ -32,8 +34,11 @@ final class MappedFiles {
         }
         for (Region region : regions) {
             if (!region.shared() && region.backing() == 0 && region.path().startsWith("/")
-                    && !region.path().equals("/anon_hugepage") && !saved.contains(region.path())) {
-                paths.add(region.path());
+                    && !region.path().equals("/anon_hugepage")) {
+                String path = views.outside(region.pid(), region.path());
+                if (path != null && !saved.contains(path)) {
+                    paths.add(path);
+                }
             }
         }
         List<KernelObject> all = new ArrayList<>(objects);

@@ -17,6 +17,7 @@ import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.kinds.base.IpcObject;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.kinds.base.OpenedByName;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.SharedMemory;
 import org.udckpt.process.trace.Injector;
@@ -34,6 +35,8 @@ final class MemoryObjects {
     private static final String DELETED = " (deleted)";
     private static final String OTHER_NAME = " still has another name (link(2)), which a restart would not find; keep "
             + "the name under which it was opened";
+    private static final String OWN_DELETED =
+            ", on a file system of its own mount namespace, was deleted, which cannot be checkpointed; close it first";
     private static final int F_GET_SEALS = 1034, IPC_STAT = 2, OWNER_WRITES = 0200, SHM_DEST = 01000;
 
     /** ipc_perm and size of a SysV segment, read by shmctl in a process that has it. */
@@ -96,12 +99,23 @@ final class MemoryObjects {
         }
     }
 
+    /** The content of a file on a file system of the job's own. */
+    long addMounted(String path, Files.Stat stat, int fd) {
+        return add(key(stat), MemoryKind.MOUNTED_FILE, path, stat, 0, 0, 0, fd);
+    }
+
     /** The object behind an open regular file, or 0 when it is to be found by its path again. */
     long ofFile(OpenDescriptor open) {
+        if (open.process().ownsFileSystem(open.stat())) {
+            if (open.stat().links() == 0) {
+                throw open.refuse(open.link() + OWN_DELETED);
+            }
+            return 0;
+        }
         MemoryKind kind = kind(open);
         if (kind == null || kind == MemoryKind.DISK_FILE) {
             String refusal = kind == null ? null
-                    : files.opened(nameOnDisk(open), open.proc(), open.flags(), open.stat(), readable(open));
+                    : files.opened(open.process().outside(nameOnDisk(open)), open.proc(), open.flags(), open.stat(), readable(open));
             if (refusal != null) {
                 throw open.refuse(refusal);
             }
@@ -179,6 +193,9 @@ final class MemoryObjects {
 
     /** The object behind a mapping, or 0: private memory over a file that still has its name, or over nothing. */
     long ofMapping(TracedProcess process, Mapping mapping) {
+        if (mapping.file() && process.mountNamespace != null && ofOwn(process, mapping)) {
+            return 0;
+        }
         if (!mapping.file() || mapping.path().startsWith("[")
                 || !mapping.shared() && (!mapping.deleted() || mapping.path().equals("/anon_hugepage"))) {
             return 0;
@@ -196,6 +213,27 @@ final class MemoryObjects {
             return known == null ? 0 : known;
         }
         return addMapped(process, mapping);
+    }
+
+    /** Whether its content comes with a file system of the job's own. */
+    private static boolean ofOwn(TracedProcess process, Mapping mapping) {
+        Files.Stat stat = mapping.path().startsWith("[") ? null : Files.tryStat(link(process, mapping));
+        boolean own = stat != null && process.ownsFileSystem(stat);
+        if (own && stat.links() == 0) {
+            throw process.refuse("it has mapped " + mapping.path() + OWN_DELETED);
+        }
+        boolean placed = mapping.shared() && mapping.path().startsWith("/") && !sysv(mapping)
+                && !mapping.path().startsWith("/memfd:") && !mapping.path().equals(ZERO_DEVICE);
+        if (!own && stat != null && (!mapping.deleted() || placed)) {
+            if (!mapping.deleted()) {
+                OpenedByName.found(process, "a file that it has mapped", mapping.path(), stat);
+            }
+            if (placed && (mapping.writable() || mapping.deleted()) && !mapping.path().equals(process.outside(mapping.path()))) {
+                throw process.refuse("it has mapped " + mapping.path() + " shared and writable, which is mounted from "
+                        + process.outside(mapping.path()) + " in its mount namespace, and cannot be checkpointed");
+            }
+        }
+        return own;
     }
 
     private long addMapped(TracedProcess process, Mapping mapping) {

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.udckpt.linux.FoundFile;
@@ -19,8 +20,8 @@ import org.udckpt.process.model.FileIdentity.Use;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.OpenFile;
-import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 
 /**
@@ -80,24 +81,31 @@ public final class IdentityReader {
 
     private Map<String, Use> uses() {
         Map<String, Use> uses = new TreeMap<>();
-        image.processes().stream().map(ProcessState::executable).filter(path -> path.startsWith("/"))
+        MountViews views = MountViews.of(image);
+        image.processes().stream().filter(one -> one.executable().startsWith("/"))
+                .map(one -> views.outside(one.pid(), one.executable())).filter(Objects::nonNull)
                 .forEach(path -> uses.put(path, Use.PROGRAM));
         for (Region region : image.regions()) {
-            if (region.backing() == 0 && region.path().startsWith("/") && !region.path().equals(HUGE_PAGES)) {
+            String path = region.backing() == 0 && region.path().startsWith("/") && !region.path().equals(HUGE_PAGES)
+                    ? views.outside(region.pid(), region.path()) : null;
+            if (path != null) {
                 if (!region.shared() || region.permissions().charAt(2) == 'x') {
-                    uses.put(region.path(), Use.PROGRAM);
+                    uses.put(path, Use.PROGRAM);
                 } else if (!region.writable() && !(" " + region.vmFlags() + " ").contains(" mw ")) {
                     // else it is the job that writes to it
-                    uses.putIfAbsent(region.path(), Use.SHARED);
+                    uses.putIfAbsent(path, Use.SHARED);
                 }
             }
         }
         for (var object : image.objects()) {
-            if (object instanceof OpenFile file && file.backing() == 0) {
+            String path = object instanceof OpenFile file && file.backing() == 0
+                    ? views.outsideOf(file.id(), file.path()) : null;
+            if (path != null) {
+                OpenFile file = (OpenFile) object;
                 if ((file.flags() & ACCESS) == Syscall.O_RDONLY) {
-                    read.put(file.path(), file);
+                    read.put(path, file);
                 } else {
-                    written.add(file.path());
+                    written.add(path);
                 }
             }
         }

@@ -1,6 +1,7 @@
 package org.udckpt.process.restore;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.udckpt.linux.Files;
 import org.udckpt.process.kinds.NewNames;
@@ -50,7 +51,7 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
 
     @Override
     public void verify(Maker maker, String path, long fd) {
-        files.verify(path, NamedFiles.stat((Tracee) maker, fd));
+        files.verify(files.views().outside(maker.pid(), path), NamedFiles.stat((Tracee) maker, fd));
     }
 
     @Override
@@ -66,6 +67,21 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
     @Override
     public void fill(SharedMemory memory, Maker maker, long fd) {
         contents.fill(memory, (Tracee) maker, fd);
+    }
+
+    @Override
+    public void fillHere(SharedMemory memory, int fd) {
+        contents.fillHere(memory, fd);
+    }
+
+    @Override
+    public long give(Maker maker, int descriptor) {
+        return Handover.give((Tracee) maker, handles, List.of(descriptor))[0];
+    }
+
+    @Override
+    public String outside(Maker maker, String path) {
+        return files.views().namespace(maker.pid()) == 0 ? path : "/proc/" + tree.shepherd() + "/root" + path;
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.udckpt.process.kinds.mount.JobMounts;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
@@ -26,7 +27,7 @@ class StopInForkTest {
             RankCapture rank = new RankCapture(request.roots().getFirst(), request.calls());
             try (FileCut files = new FileCut(request.files(), table::newId, GrowingFiles.read(request))) {
                 await(rank.stop());
-                await(rank.read());
+                await(rank.read(new JobMounts()));
                 await(rank.ask(new MemoryObjects(table, files)));
                 LinuxError.check(Syscall.call(Syscall.KILL, target.pid, SIGSTOP), "kill");
                 await(rank.fork());

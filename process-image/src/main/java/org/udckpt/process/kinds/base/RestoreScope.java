@@ -79,6 +79,15 @@ public interface RestoreScope {
     /** Begins to put the memory's content into a file that {@code maker} has open. */
     void fill(SharedMemory memory, Maker maker, long fd);
 
+    /** As {@link #fill}, into a file that this process has open; it is closed then. */
+    void fillHere(SharedMemory memory, int fd);
+
+    /** The number, in {@code maker}, of a descriptor of this process, which stays open here. */
+    long give(Maker maker, int descriptor);
+
+    /** The path under which {@code maker} finds what is outside of its mount namespace. */
+    String outside(Maker maker, String path);
+
     /** Puts the memory's content to an address in {@code maker}. */
     void fillAt(SharedMemory memory, Maker maker, long address, String what);
 

@@ -50,6 +50,8 @@ final class SharedMemoryRestore implements KindRestore<SharedMemory> {
             case DELETED_FILE -> fill(maker, memory, deletedFile(maker, memory));
             case NAMED_FILE -> fill(maker, memory, namedFile(maker, memory));
             case DISK_FILE -> scope.made().add(maker, memory.id(), diskFile(maker, memory));
+            case MOUNTED_FILE -> {
+            }
         }
     }
 
@@ -130,7 +132,7 @@ final class SharedMemoryRestore implements KindRestore<SharedMemory> {
                 }
             }
             case NAMED_FILE, ANONYMOUS -> time(maker, memory);
-            case DISK_FILE -> {
+            case DISK_FILE, MOUNTED_FILE -> {
             }
         }
     }
