@@ -1,5 +1,6 @@
 /* A process in a mount namespace of its own: a tmpfs with all that can be in one, a directory and a file mounted at
- * another place, read-only and writable, /proc; mounts on mounts. Nobody else sees them, and they stay what they are. */
+ * another place, read-only and writable, /proc; mounts on mounts. Nobody else sees them, and they stay what they are.
+ */
 #include "feature.h"
 #include <dirent.h>
 #include <sched.h>

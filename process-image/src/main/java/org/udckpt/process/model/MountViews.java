@@ -13,6 +13,7 @@ public final class MountViews {
     private final Map<Integer, MountView> views = new HashMap<>();
     private final Map<Integer, Set<String>> outside = new HashMap<>();
     private final Map<Long, Integer> users = new HashMap<>();
+    private final Set<Long> opened = new HashSet<>();
 
     private MountViews() {}
 
@@ -29,6 +30,7 @@ public final class MountViews {
             switch (object) {
                 case NamespaceMember member -> all.namespaces.put(member.pid(), member.tree());
                 case JobMount mount when mount.tree() != 0 -> mounts.computeIfAbsent(mount.tree(), _ -> new ArrayList<>()).add(mount);
+                case OutsidePath path when path.open() != 0 -> all.opened.add(path.open());
                 case OutsidePath path -> all.outside.computeIfAbsent(path.tree(), _ -> new HashSet<>())
                         .add(path.path());
                 default -> {
@@ -71,6 +73,11 @@ public final class MountViews {
         return namespace(pid) != 0 && outside.getOrDefault(namespace(pid), Set.of()).contains(path);
     }
 
+    /** Whether an object was opened before the process was in its namespace. */
+    public boolean from(long object) {
+        return opened.contains(object);
+    }
+
     /** Where a path of a process leads; null: to a file system of the job's own. */
     public String outside(int pid, String path) {
         MountView view = views.get(namespace(pid));
@@ -79,6 +86,6 @@ public final class MountViews {
 
     /** The same of the first process that has an object open. */
     public String outsideOf(long object, String path) {
-        return outside(users.getOrDefault(object, 0), path);
+        return from(object) ? path : outside(users.getOrDefault(object, 0), path);
     }
 }

@@ -76,7 +76,12 @@ final class NamedFiles {
 
     /** In {@code maker}: a descriptor or {@code -errno}. */
     long tryOpen(Tracee maker, String path, int flags, int mode) {
-        long fd = views.from(maker.pid(), path) ? tryOpenOutside(maker, path, flags, mode)
+        return tryOpen(maker, path, flags, mode, views.from(maker.pid(), path));
+    }
+
+    /** @param before the path is from before it was in its mount namespace */
+    long tryOpen(Tracee maker, String path, int flags, int mode, boolean before) {
+        long fd = before && views.namespace(maker.pid()) != 0 ? tryOpenOutside(maker, path, flags, mode)
                 : maker.tryCall(Syscall.OPENAT2, AT_FDCWD, maker.string(path), how(maker, flags, mode), OPEN_HOW_BYTES);
         if (fd == -LinuxError.ELOOP) {
             throw link(path);
@@ -99,9 +104,14 @@ final class NamedFiles {
      * as a FIFO for whose other end that would wait.
      */
     long tryOpenSeen(Tracee maker, String path, int flags) {
-        String outside = views.outside(maker.pid(), path);
+        return tryOpenSeen(maker, path, flags, views.from(maker.pid(), path));
+    }
+
+    /** @param before as with {@link #tryOpen(Tracee, String, int, int, boolean)} */
+    long tryOpenSeen(Tracee maker, String path, int flags, boolean before) {
+        String outside = before ? path : views.outside(maker.pid(), path);
         boolean twice = seen.containsKey(outside) && (flags & (Syscall.O_PATH | Syscall.O_NOFOLLOW)) == 0;
-        long fd = tryOpen(maker, path, twice ? Syscall.O_PATH | Syscall.O_CLOEXEC : flags, 0);
+        long fd = tryOpen(maker, path, twice ? Syscall.O_PATH | Syscall.O_CLOEXEC : flags, 0, before);
         if (fd < 0) {
             return fd;
         }

@@ -40,8 +40,13 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
     }
 
     @Override
-    public long tryOpenSeen(Maker maker, String path, int flags) {
-        return files.tryOpenSeen((Tracee) maker, path, flags);
+    public long tryOpenSeen(Maker maker, String path, int flags, long object) {
+        return files.tryOpenSeen((Tracee) maker, path, flags, files.views().from(object));
+    }
+
+    @Override
+    public long tryOpenFor(Maker maker, String path, int flags, long object) {
+        return files.tryOpen((Tracee) maker, path, flags, 0, files.views().from(object));
     }
 
     @Override

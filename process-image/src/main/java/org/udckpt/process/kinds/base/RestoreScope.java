@@ -51,7 +51,15 @@ public interface RestoreScope {
     long openMade(Maker maker, String path, int flags, Files.Stat made);
 
     /** Opens, in {@code maker}, what was looked at before: a descriptor, or {@code -errno}. */
-    long tryOpenSeen(Maker maker, String path, int flags);
+    default long tryOpenSeen(Maker maker, String path, int flags) {
+        return tryOpenSeen(maker, path, flags, 0);
+    }
+
+    /** The same for an object, which may be from before the process was in its mount namespace. */
+    long tryOpenSeen(Maker maker, String path, int flags, long object);
+
+    /** As {@link #tryOpen(Maker, String, int)}, for an object. */
+    long tryOpenFor(Maker maker, String path, int flags, long object);
 
     /** As {@link #tryOpen(Maker, String, int, int)}, of what is there. */
     default long tryOpen(Maker maker, String path, int flags) {

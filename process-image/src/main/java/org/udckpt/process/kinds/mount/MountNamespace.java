@@ -2,6 +2,7 @@ package org.udckpt.process.kinds.mount;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,7 @@ public final class MountNamespace implements AutoCloseable {
     private final Map<Integer, String> outside = new HashMap<>();
     private final MountView view;
     private final Set<String> paths = new LinkedHashSet<>();
+    private final Set<Integer> numbers = new HashSet<>();
 
     MountNamespace(int number, StoppedProcess process, JobMounts all) {
         this.number = number;
@@ -38,15 +40,16 @@ public final class MountNamespace implements AutoCloseable {
         this.thread = new MountThread(process.pid());
         try {
             List<MountLine> found = thread.mounts();
+            found.forEach(line -> numbers.add(line.id()));
             found.forEach(this::find);
             this.lines = withoutHidden(found);
             lines.stream().filter(line -> !outside.containsKey(line.id())).forEach(this::make);
-            Set<Integer> numbers = lines.stream().map(MountLine::id).collect(Collectors.toSet());
+            Set<Integer> own = lines.stream().map(MountLine::id).collect(Collectors.toSet());
             lines.stream().filter(line -> line.point().equals("/proc") && line.type().equals("proc")
                     && line.root().equals("/") && isVisible(line)).findFirst()
                     .orElseThrow(() -> refusal("has no /proc (mount -t proc proc /proc), without which it"));
             this.view = new MountView(lines.stream().map(line -> new MountView.Row(line.id(),
-                    numbers.contains(line.parent()) ? line.parent() : 0, line.point(), outside.get(line.id())))
+                    own.contains(line.parent()) ? line.parent() : 0, line.point(), outside.get(line.id())))
                     .toList());
         } catch (RuntimeException | Error e) {
             thread.close();
@@ -148,6 +151,16 @@ public final class MountNamespace implements AutoCloseable {
     /** Whether a file is on a file system that a restart makes. */
     public boolean owns(Files.Stat file) {
         return all.owns(file.device());
+    }
+
+    /**
+     * What leads to the paths of where the job was started, if a mount is there and not here; null: it is here.
+     *
+     * @param mount as mountinfo and fdinfo number it
+     */
+    public String before(int mount) {
+        return !numbers.contains(mount) && all.outside().stream().anyMatch(line -> line.id() == mount)
+                ? all.outsideRoot() : null;
     }
 
     /** A path in the namespace in which the job was started; null: it is on a file system of the job's own. */

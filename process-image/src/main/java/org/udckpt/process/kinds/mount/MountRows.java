@@ -48,7 +48,7 @@ public final class MountRows {
         for (MountNamespace namespace : mounts.namespaces()) {
             StoppedProcess process = members.get(namespace.number());
             namespace.lines().forEach(line -> mount(namespace, line, groups, process));
-            namespace.paths().forEach(path -> table.add(new OutsidePath(table.newId(), namespace.number(), path)));
+            namespace.paths().forEach(path -> table.add(new OutsidePath(table.newId(), namespace.number(), path, 0)));
         }
         Set<Integer> used = mounts.namespaces().stream().flatMap(one -> one.lines().stream())
                 .flatMap(line -> Stream.of(line.group(), line.master())).collect(Collectors.toSet());

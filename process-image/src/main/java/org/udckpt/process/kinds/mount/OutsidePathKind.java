@@ -22,5 +22,6 @@ public final class OutsidePathKind implements ObjectKind<OutsidePath> {
     public void check(OutsidePath one, RowCheck row, CheckedImage image) throws BrokenTable {
         row.between(1, MountTrees.MOST, "tree", one.tree());
         row.absolute("path", one.path());
+        row.require(one.open() == 0 || image.isOpen(one.open()), "object %d has no descriptor", one.open());
     }
 }

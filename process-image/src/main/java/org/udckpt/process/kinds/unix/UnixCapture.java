@@ -342,9 +342,8 @@ final class UnixCapture implements SocketCapture {
                             + " bind it to an absolute name, or take the checkpoint as root")
                             .formatted(name));
         }
-        if (file != null && !file.path().equals(one.open.process().outside(file.path()))) {
-            throw one.open.refuse("a unix socket is bound to " + file.path() + ", on a mount that only a mount namespace "
-                    + "of the job has, where it cannot be checkpointed; bind it elsewhere");
+        if (file != null && !file.path().isEmpty()) {
+            BoundFile.refuseElsewhere(one.open.process(), file.path());
         }
         return file == null ? new SocketFile(one.id, "", 0, 0, 0) : file;
     }
