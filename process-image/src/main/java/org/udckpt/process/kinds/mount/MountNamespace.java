@@ -1,5 +1,7 @@
 package org.udckpt.process.kinds.mount;
 
+import static org.udckpt.linux.LinuxConstants.MNT_DETACH;
+
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -11,6 +13,8 @@ import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.MountLine;
 import org.udckpt.linux.MountThread;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.kinds.named.RootDirectory;
 import org.udckpt.process.model.MountView;
@@ -123,6 +127,35 @@ public final class MountNamespace implements AutoCloseable {
     /** Whether a path leads to this mount. */
     boolean isVisible(MountLine line) {
         return MountIds.of(thread.root() + line.point()) == line.id();
+    }
+
+    /** A thread in a copy of the namespace in which this mount is hidden by no other. Nobody is told of it. */
+    MountThread copy(MountLine line) {
+        MountThread copy = new MountThread(thread);
+        try {
+            MountRestore.own(copy);
+            Set<Integer> above = new HashSet<>();
+            for (MountLine at = line; at != null; at = on(at)) {
+                above.add(at.id());
+            }
+            for (MountLine other : lines.reversed()) {
+                Files.Stat there = Files.tryStat(copy.root() + line.point());
+                if (there != null && there.device() == line.device()) {
+                    break;
+                }
+                if (!above.contains(other.id())) {
+                    copy.call(Syscall.UMOUNT2, Scratch.string(other.point()), MNT_DETACH);
+                }
+            }
+            return copy;
+        } catch (RuntimeException | Error e) {
+            copy.close();
+            throw e;
+        }
+    }
+
+    private MountLine on(MountLine line) {
+        return lines.stream().filter(other -> other.id() == line.parent()).findFirst().orElse(null);
     }
 
     /** The refusal of a namespace. @param why the sentence goes on */

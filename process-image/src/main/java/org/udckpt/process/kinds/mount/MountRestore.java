@@ -91,7 +91,8 @@ final class MountRestore implements KindRestore<JobMount> {
         return places;
     }
 
-    private static void own(MountThread thread) {
+    /** Puts a thread into a copy of its namespace, of which nobody else hears. */
+    static void own(MountThread thread) {
         LinuxError.check(thread.call(Syscall.UNSHARE, CLONE_NEWNS), "unshare(CLONE_NEWNS)");
         LinuxError.check(thread.call(Syscall.MOUNT, 0, Scratch.string("/"), 0, MS_REC | MS_PRIVATE, 0),
                 "make mounts private");

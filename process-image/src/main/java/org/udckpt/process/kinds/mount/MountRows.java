@@ -77,12 +77,12 @@ public final class MountRows {
         filesystems.put(device, id);
         table.add(new JobFilesystem(id, read.fileSystem(), read.mounted(), read.settings()));
         List<Map.Entry<MountNamespace, MountLine>> all = new ArrayList<>(mounts.of(device));
-        Map.Entry<MountNamespace, MountLine> whole = all.stream().filter(one -> one.getValue().root().equals("/")
-                && one.getKey().isVisible(one.getValue())).findFirst().orElse(null);
+        Map.Entry<MountNamespace, MountLine> whole =
+                all.stream().filter(one -> one.getValue().root().equals("/")).findFirst().orElse(null);
         if (whole == null || all.stream().anyMatch(one -> one.getKey().outside(one.getValue()) != null)) {
             MountNamespace any = all.getFirst().getKey();
             throw any.refusal("has " + all.getFirst().getValue().point() + ", a file system (" + read.fileSystem() + ") of "
-                    + "which only a part is mounted, or that is hidden by another mount: that");
+                    + "which only a part is mounted, which");
         }
         if (read.fileSystem().equals("tmpfs")) {
             new TmpfsReader(table, id, contents, quiet, whole.getKey()).read(whole.getValue());

@@ -2,10 +2,10 @@ package org.udckpt.process.kinds.mount;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.udckpt.linux.LinuxConstants.AT_EMPTY_PATH;
 import static org.udckpt.linux.LinuxConstants.AT_FDCWD;
 import static org.udckpt.linux.LinuxConstants.AT_NO_AUTOMOUNT;
 import static org.udckpt.linux.LinuxConstants.AT_SYMLINK_NOFOLLOW;
+import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_ATIME;
 import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_NOATIME;
 import static org.udckpt.linux.LinuxConstants.OPEN_TREE_CLONE;
 
@@ -15,6 +15,7 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MountLine;
+import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.files.QuietFiles;
@@ -51,31 +52,28 @@ public final class TmpfsReader {
     }
 
     void read(MountLine mount) {
-        long copy = namespace.thread().call(Syscall.OPEN_TREE, AT_FDCWD, Scratch.string(mount.point()),
-                OPEN_TREE_CLONE | Syscall.O_CLOEXEC | AT_NO_AUTOMOUNT);
-        if (copy < 0) {
+        try (MountThread copies = namespace.copy(mount)) {
+            long copy = copies.call(Syscall.OPEN_TREE, AT_FDCWD, Scratch.string(mount.point()),
+                    OPEN_TREE_CLONE | Syscall.O_CLOEXEC | AT_NO_AUTOMOUNT);
+            LinuxError.check(copy, "copy the mount at " + mount.point());
+            read((int) copy, copies, mount);
+        } catch (LinuxError e) {
             throw namespace.refusal("has a file system at " + mount.point() + ", which cannot be looked at ("
-                    + LinuxError.name((int) -copy) + ") and so");
+                    + e.getMessage() + ") and so");
         }
+    }
+
+    private void read(int copy, MountThread thread, MountLine mount) {
         try {
-            quietly((int) copy);
-            try (Folder root = Folder.of("/", Files.open(Files.ofDescriptor((int) copy),
+            MountCalls.change(thread, copy, MOUNT_ATTR_NOATIME, MOUNT_ATTR_ATIME, 0, mount.point());
+            try (Folder root = Folder.of("/", Files.open(Files.ofDescriptor(copy),
                     Syscall.O_RDONLY | Syscall.O_DIRECTORY))) {
                 entry(Files.ofDescriptor(root.descriptor()), "/", root.stat(), "", 0);
                 read(root);
             }
         } finally {
-            Files.close((int) copy);
+            Files.close(copy);
         }
-    }
-
-    /** struct mount_attr */
-    private static void quietly(int copy) {
-        var attributes = Scratch.data().asSlice(0, 32).fill((byte) 0);
-        attributes.set(JAVA_LONG, 0, MOUNT_ATTR_NOATIME);
-        attributes.set(JAVA_LONG, 8, 0x70);
-        LinuxError.check(Syscall.call(Syscall.MOUNT_SETATTR, copy, Scratch.string(""), AT_EMPTY_PATH,
-                attributes.address(), 32), "mount_setattr of a copy");
     }
 
     private void read(Folder folder) {
