@@ -105,6 +105,13 @@ __attribute__((noreturn)) static void inside(void) {
   int device = open(scratch("t/holes"), O_RDWR);
   char *mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, device, 3 << 20);
   MUST(mapped != MAP_FAILED);
+  MUST(!mount("lower", scratch("l"), "tmpfs", 0, NULL));
+  make(scratch("l/low"), "hidden", 0600);
+  MUST(!mount("upper", scratch("l"), "tmpfs", 0, NULL));
+  make(scratch("l/high"), "seen", 0600);
+  int gone = open(scratch("t/gone"), O_RDWR | O_CREAT, 0600), nameless = open(scratch("t"), O_RDWR | O_TMPFILE, 0600);
+  MUST(gone >= 0 && nameless >= 0 && write(gone, "gone", 4) == 4 && write(nameless, "none", 4) == 4);
+  MUST(!unlink(scratch("t/gone")));
   make(scratch("inside"), "ready", 0600);
   for (char count = 'a'; !feature_finishing(); count = count == 'z' ? 'a' : count + 1) {
     char got[64] = "", path[PATH_MAX] = "";
@@ -123,15 +130,21 @@ __attribute__((noreturn)) static void inside(void) {
     *mapped = count;
     CHECK(pread(device, got, 1, 3 << 20) == 1 && *got == count, "the mapping is not that of the file");
     CHECK(!access(scratch("p/self/status"), R_OK), "no second /proc");
+    CHECK(pread(gone, got, 4, 0) == 4 && !memcmp(got, "gone", 4), "the deleted file has '%.4s'", got);
+    CHECK(pread(nameless, got, 4, 0) == 4 && !memcmp(got, "none", 4), "the file without a name has '%.4s'", got);
+    CHECK(access(scratch("t/gone"), F_OK), "the deleted file is there");
+    check_text(scratch("l/high"), "seen");
   }
   MUST(!close(through) && !umount(scratch("t/dir/deep")) && !umount(scratch("p")) && !umount(scratch("to")));
+  MUST(!umount(scratch("l")));
+  check_text(scratch("l/low"), "hidden");
   CHECK(access(scratch("to/file"), F_OK), "something else was mounted at its place");
   _exit(0);
 }
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
-  for (const char *const *name = (const char *[]){"t", "to", "from", "p", NULL}; *name; name++)
+  for (const char *const *name = (const char *[]){"t", "to", "from", "p", "l", NULL}; *name; name++)
     MUST(!mkdir(scratch(*name), 0755));
   make(scratch("from/file"), "somewhere", 0644), make(scratch("bound"), "", 0644);
   pid_t child = 0;

@@ -35,8 +35,6 @@ final class MemoryObjects {
     private static final String DELETED = " (deleted)";
     private static final String OTHER_NAME = " still has another name (link(2)), which a restart would not find; keep "
             + "the name under which it was opened";
-    private static final String OWN_DELETED =
-            ", on a file system of its own mount namespace, was deleted, which cannot be checkpointed; close it first";
     private static final int F_GET_SEALS = 1034, IPC_STAT = 2, OWNER_WRITES = 0200, SHM_DEST = 01000;
 
     /** ipc_perm and size of a SysV segment, read by shmctl in a process that has it. */
@@ -106,10 +104,7 @@ final class MemoryObjects {
 
     /** The object behind an open regular file, or 0 when it is to be found by its path again. */
     long ofFile(OpenDescriptor open) {
-        if (open.process().ownsFileSystem(open.stat())) {
-            if (open.stat().links() == 0) {
-                throw open.refuse(open.link() + OWN_DELETED);
-            }
+        if (open.process().ownsFileSystem(open.stat()) && open.stat().links() > 0) {
             return 0;
         }
         MemoryKind kind = kind(open);
@@ -220,7 +215,7 @@ final class MemoryObjects {
         Files.Stat stat = mapping.path().startsWith("[") ? null : Files.tryStat(link(process, mapping));
         boolean own = stat != null && process.ownsFileSystem(stat);
         if (own && stat.links() == 0) {
-            throw process.refuse("it has mapped " + mapping.path() + OWN_DELETED);
+            return false;
         }
         boolean placed = mapping.shared() && mapping.path().startsWith("/") && !sysv(mapping)
                 && !mapping.path().startsWith("/memfd:") && !mapping.path().equals(ZERO_DEVICE);

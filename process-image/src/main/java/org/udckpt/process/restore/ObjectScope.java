@@ -85,6 +85,11 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
     }
 
     @Override
+    public boolean isOwn(Maker maker, String path) {
+        return files.views().outside(maker.pid(), path) == null;
+    }
+
+    @Override
     public String outside(Maker maker, String path) {
         return files.views().namespace(maker.pid()) == 0 ? path : "/proc/" + tree.shepherd() + "/root" + path;
     }

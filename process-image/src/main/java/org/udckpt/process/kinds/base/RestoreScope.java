@@ -93,6 +93,9 @@ public interface RestoreScope {
     /** The number, in {@code maker}, of a descriptor of this process, which stays open here. */
     long give(Maker maker, int descriptor);
 
+    /** Whether a path leads {@code maker} to a file system of the job's own. */
+    boolean isOwn(Maker maker, String path);
+
     /** The path under which {@code maker} finds what is outside of its mount namespace. */
     String outside(Maker maker, String path);
 

@@ -38,7 +38,8 @@ public final class RefusedInNamespaces {
     private static boolean isMadeAnew(OpenDescriptor open) {
         return open.link().startsWith("/") && !open.link().startsWith("/memfd:")
                 && (open.stat().type() == Files.Stat.FIFO
-                        || open.stat().type() == Files.Stat.REGULAR && open.stat().links() == 0);
+                        || open.stat().type() == Files.Stat.REGULAR && open.stat().links() == 0
+                                && !open.process().ownsFileSystem(open.stat()));
     }
 
     private static boolean isThere(OpenDescriptor open) {
