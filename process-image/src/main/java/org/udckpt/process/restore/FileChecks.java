@@ -10,6 +10,8 @@ import java.util.stream.Collectors;
 import org.udckpt.linux.Access;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.MountLine;
+import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.NewNames;
 import org.udckpt.process.kinds.deleted.DeletedWorkingDirectory;
@@ -100,7 +102,7 @@ final class FileChecks {
                 .distinct().filter(path -> looked(path, except)).forEach(this::root);
         image.objects().stream().filter(JobMount.class::isInstance).map(one -> ((JobMount) one).outside())
                 .filter(path -> !path.isEmpty()).distinct().filter(path -> looked(path, except))
-                .forEach(path -> stat(() -> names.look(path), path, "mounts"));
+                .forEach(this::mounted);
         Set<String> later = new HashSet<>(except);
         new NewNames(image).all().forEach(name -> addWithDirectories(later, name.path()));
         for (KernelObject object : image.objects()) {
@@ -126,6 +128,17 @@ final class FileChecks {
         String refusal = RootDirectory.refusal(path);
         if (refusal != null) {
             throw changed(refusal);
+        }
+    }
+
+    /** What is mounted by its path cannot be exchanged by others, unless it is a mount itself. */
+    private void mounted(String path) {
+        stat(() -> names.look(path), path, "mounts");
+        boolean mount = MountLine.parse(Proc.text("/proc/self/mountinfo")).stream()
+                .anyMatch(line -> line.point().equals(path));
+        String refusal = mount ? null : RootDirectory.replaceable(path);
+        if (refusal != null) {
+            throw changed(path + ", which the job mounts, " + refusal);
         }
     }
 
