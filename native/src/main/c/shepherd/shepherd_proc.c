@@ -100,8 +100,7 @@ static int put_mounts(const struct covered *covered, size_t count, char *error, 
  * mount(2)) it has to do that the mount at /proc is so. */
 int proc_mount(char *error, size_t size) {
   struct covered covered[MOUNTS_MOST];
-  if (mounts_copy() < 0 &&
-      (errno != EINVAL || mount("none", "/proc", NULL, MS_SLAVE, NULL) < 0)) {
+  if (mounts_copy() < 0 && (errno != EINVAL || mount("none", "/proc", NULL, MS_SLAVE, NULL) < 0)) {
     snprintf(error, size, "cannot make the mounts of a restored job private: %s", strerror(errno));
     return -1;
   }

@@ -322,7 +322,8 @@ public final class Capture implements AutoCloseable {
                 packetSockets.stream().mapToLong(PacketSocket::id).max().orElse(0),
                 sources(jobFiles).max().orElse(0)).max().getAsLong();
         return new JobImage(processes, threads, allRegions, descriptors,
-                MappedFiles.add(objects, jobFiles, allRegions, MountViews.of(objects, List.of()), lastId), timers, zombies, clocks,
+                MappedFiles.add(objects, jobFiles, allRegions, MountViews.of(objects, List.of()), lastId), timers,
+                zombies, clocks,
                 VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards,
                 jobFiles, privileges, attributes,
                 List.of(), notices, allNames);

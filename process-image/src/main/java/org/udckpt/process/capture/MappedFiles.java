@@ -21,7 +21,8 @@ final class MappedFiles {
     private MappedFiles() {}
 
     /** {@code objects} and one record per file. @param lastId the highest that anything has in the image */
-    static List<KernelObject> add(List<KernelObject> objects, List<JobFile> files, List<Region> regions, MountViews views,
+    static List<KernelObject> add(List<KernelObject> objects, List<JobFile> files, List<Region> regions,
+            MountViews views,
             long lastId) {
         Set<String> paths = new TreeSet<>();
         Set<String> saved = new TreeSet<>(); // their contents are put back before they are mapped

@@ -110,7 +110,8 @@ final class MemoryObjects {
         MemoryKind kind = kind(open);
         if (kind == null || kind == MemoryKind.DISK_FILE) {
             String refusal = kind == null ? null
-                    : files.opened(open.process().outside(nameOnDisk(open)), open.proc(), open.flags(), open.stat(), readable(open));
+                    : files.opened(open.process().outside(nameOnDisk(open)), open.proc(), open.flags(), open.stat(),
+                            readable(open));
             if (refusal != null) {
                 throw open.refuse(refusal);
             }
@@ -223,7 +224,8 @@ final class MemoryObjects {
             if (!mapping.deleted()) {
                 OpenedByName.found(process, "a file that it has mapped", mapping.path(), stat);
             }
-            if (placed && (mapping.writable() || mapping.deleted()) && !mapping.path().equals(process.outside(mapping.path()))) {
+            if (placed && (mapping.writable() || mapping.deleted())
+                    && !mapping.path().equals(process.outside(mapping.path()))) {
                 throw process.refuse("it has mapped " + mapping.path() + " shared and writable, which is mounted from "
                         + process.outside(mapping.path()) + " in its mount namespace, and cannot be checkpointed");
             }

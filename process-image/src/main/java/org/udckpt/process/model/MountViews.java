@@ -29,7 +29,8 @@ public final class MountViews {
         for (KernelObject object : objects) {
             switch (object) {
                 case NamespaceMember member -> all.namespaces.put(member.pid(), member.tree());
-                case JobMount mount when mount.tree() != 0 -> mounts.computeIfAbsent(mount.tree(), _ -> new ArrayList<>()).add(mount);
+                case JobMount mount when mount.tree() != 0 -> mounts
+                        .computeIfAbsent(mount.tree(), _ -> new ArrayList<>()).add(mount);
                 case OutsidePath path when path.open() != 0 -> all.opened.add(path.open());
                 case OutsidePath path -> all.outside.computeIfAbsent(path.tree(), _ -> new HashSet<>())
                         .add(path.path());

@@ -95,7 +95,8 @@ final class FileChecks {
         bySizeAndTime(except);
         Set<Integer> nameless = DeletedWorkingDirectory.of(image);
         image.processes().stream().filter(process -> !nameless.contains(process.pid()))
-                .map(one -> names.views().outside(one.pid(), one.workingDirectory())).filter(Objects::nonNull).distinct()
+                .map(one -> names.views().outside(one.pid(), one.workingDirectory())).filter(Objects::nonNull)
+                .distinct()
                 .filter(path -> looked(path, except)).forEach(path -> directory(path, "works in", "working"));
         image.objects().stream().filter(RootDirectory.class::isInstance).map(RootDirectory.class::cast)
                 .map(one -> names.views().outside(one.pid(), one.path())).filter(Objects::nonNull)

@@ -92,7 +92,8 @@ final class NamedFiles {
     /** What it had before it was in its mount namespace. */
     private long tryOpenOutside(Tracee maker, String path, int flags, int mode) {
         long root = maker.call("open the root directory outside", Syscall.OPEN,
-                maker.string("/proc/" + shepherd + "/root"), Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC, 0);
+                maker.string("/proc/" + shepherd + "/root"), Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC,
+                0);
         long fd = maker.tryCall(Syscall.OPENAT2, root, maker.string(path.equals("/") ? "." : path.substring(1)),
                 how(maker, flags, mode), OPEN_HOW_BYTES);
         maker.call("close", Syscall.CLOSE, root);

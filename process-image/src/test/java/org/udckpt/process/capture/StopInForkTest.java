@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.udckpt.process.kinds.mount.JobMounts;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.files.FileCut;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.Outside;
+import org.udckpt.process.kinds.mount.JobMounts;
 import org.udckpt.process.trace.TracerThread;
 
 /** A job that gets SIGSTOP while it is forked is stopped afterwards. */

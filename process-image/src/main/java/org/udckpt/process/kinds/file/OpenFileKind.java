@@ -44,7 +44,7 @@ public final class OpenFileKind implements DescriptorKind<OpenFile> {
         row.notNegative("size", file.size());
         row.notNegative("position", file.position());
         row.require(file.backing() == 0 || image.get(file.backing()) instanceof SharedMemory memory
-                        && memory.kind() != MemoryKind.MOUNTED_FILE,
+                && memory.kind() != MemoryKind.MOUNTED_FILE,
                 CheckedImage.NOT_SHARED_MEMORY, file.backing());
     }
 

@@ -73,8 +73,9 @@ final class MountRestore implements KindRestore<JobMount> {
     private Map<Long, String> makeFilesystems(Maker maker, MountThread yard) {
         own(yard);
         Map<Long, String> places = new HashMap<>();
-        LinuxError.check(yard.call(Syscall.MOUNT, Scratch.string("tmpfs"), Scratch.second(YARD), Scratch.string("tmpfs"),
-                0, 0), "mount a place for file systems");
+        LinuxError
+                .check(yard.call(Syscall.MOUNT, Scratch.string("tmpfs"), Scratch.second(YARD), Scratch.string("tmpfs"),
+                        0, 0), "mount a place for file systems");
         for (JobFilesystem system : scope.objects(JobFilesystem.class)) {
             String place = YARD + "/" + system.id();
             int mount = FilesystemMaker.make(maker, system);

@@ -53,8 +53,9 @@ public final class MountRows {
         Set<Integer> used = mounts.namespaces().stream().flatMap(one -> one.lines().stream())
                 .flatMap(line -> Stream.of(line.group(), line.master())).collect(Collectors.toSet());
         outside().filter(line -> used.contains(line.group()))
-                .forEach(line -> table.add(new JobMount(table.newId(), 0, line.id(), 0, line.point(), line.point(), 0, "",
-                        0, line.group(), 0, false)));
+                .forEach(line -> table
+                        .add(new JobMount(table.newId(), 0, line.id(), 0, line.point(), line.point(), 0, "",
+                                0, line.group(), 0, false)));
     }
 
     /** What a path leads to where the job was started. */
@@ -81,8 +82,9 @@ public final class MountRows {
                 all.stream().filter(one -> one.getValue().root().equals("/")).findFirst().orElse(null);
         if (whole == null || all.stream().anyMatch(one -> one.getKey().outside(one.getValue()) != null)) {
             MountNamespace any = all.getFirst().getKey();
-            throw any.refusal("has " + all.getFirst().getValue().point() + ", a file system (" + read.fileSystem() + ") of "
-                    + "which only a part is mounted, which");
+            throw any.refusal(
+                    "has " + all.getFirst().getValue().point() + ", a file system (" + read.fileSystem() + ") of "
+                            + "which only a part is mounted, which");
         }
         if (read.fileSystem().equals("tmpfs")) {
             new TmpfsReader(table, id, contents, quiet, whole.getKey()).read(whole.getValue());

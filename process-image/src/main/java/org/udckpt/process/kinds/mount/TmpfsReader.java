@@ -114,8 +114,9 @@ public final class TmpfsReader {
     /** When it was read last, in nanoseconds since 1970. */
     private static long accessed(String through) {
         var data = Scratch.data();
-        LinuxError.check(Syscall.call(Syscall.STATX, AT_FDCWD, Scratch.string(through), AT_SYMLINK_NOFOLLOW, STATX_ATIME,
-                data.address()), "statx " + through);
+        LinuxError
+                .check(Syscall.call(Syscall.STATX, AT_FDCWD, Scratch.string(through), AT_SYMLINK_NOFOLLOW, STATX_ATIME,
+                        data.address()), "statx " + through);
         return data.get(JAVA_LONG, ATIME_AT) * 1_000_000_000L + data.get(JAVA_INT, ATIME_AT + 8);
     }
 }

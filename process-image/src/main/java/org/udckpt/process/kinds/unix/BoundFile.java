@@ -50,8 +50,9 @@ final class BoundFile {
     /** A restart makes names where the job was started. */
     static void refuseElsewhere(StoppedProcess process, String path) {
         if (!path.equals(process.outside(path))) {
-            throw process.refuse("a unix socket is bound to " + path + ", on a mount that only a mount namespace of the "
-                    + "job has, where it cannot be checkpointed; bind it elsewhere");
+            throw process
+                    .refuse("a unix socket is bound to " + path + ", on a mount that only a mount namespace of the "
+                            + "job has, where it cannot be checkpointed; bind it elsewhere");
         }
     }
 
