@@ -38,6 +38,8 @@ public final class FilesystemEntryKind implements ObjectKind<FilesystemEntry> {
         row.notNegative("uid", one.uid());
         row.notNegative("gid", one.gid());
         row.text("target", one.target());
+        MountTrees.shortEnough(row, one.path());
+        MountTrees.shortEnough(row, one.target());
         row.require(one.target().isEmpty() || type(one) != Files.Stat.DIRECTORY, "a directory has a target (length %d)",
                 one.target().length());
         row.require(one.content() == 0 || type(one) == Files.Stat.REGULAR && one.target().isEmpty()

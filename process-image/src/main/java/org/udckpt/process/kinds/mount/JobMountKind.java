@@ -30,6 +30,9 @@ public final class JobMountKind implements ObjectKind<JobMount> {
         row.path("point", mount.point());
         row.text("outside", mount.outside());
         row.text("part", mount.part());
+        for (String path : new String[]{mount.point(), mount.outside(), mount.part()}) {
+            MountTrees.shortEnough(row, path);
+        }
         row.require(mount.filesystem() == 0 || image.is(mount.filesystem(), JobFilesystem.class),
                 "filesystem %d is none", mount.filesystem());
         row.path(mount.filesystem() == 0 ? "outside" : "part",

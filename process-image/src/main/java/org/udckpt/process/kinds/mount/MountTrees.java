@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.udckpt.linux.RawText;
 import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.JobMount;
@@ -16,6 +17,9 @@ final class MountTrees {
     /** Mounts above one. */
     private static final int DEEPEST = 4096;
 
+    /** PATH_MAX without the NUL. */
+    private static final int LONGEST = 4095;
+
     private MountTrees() {}
 
     /** By number of the namespace, without 0. */
@@ -25,6 +29,11 @@ final class MountTrees {
                 .filter(mount -> mount.tree() != 0)
                 .forEach(mount -> trees.computeIfAbsent(mount.tree(), _ -> new ArrayList<>()).add(mount));
         return trees;
+    }
+
+    /** That a path, or what a symbolic link has, is none that the kernel would not take. */
+    static void shortEnough(RowCheck row, String path) throws BrokenTable {
+        row.require(RawText.encode(path).length <= LONGEST, "a path of %d characters is too long", path.length());
     }
 
     /** That each namespace is one tree. */
