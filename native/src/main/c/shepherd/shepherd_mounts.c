@@ -17,6 +17,7 @@
 #define BOTH_EMPTY_PATHS 0x44 /* MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH */
 #define JOIN_GROUP 0x100      /* MOVE_MOUNT_SET_GROUP, Linux 5.15 */
 #define CHANGE_MOUNT 442      /* mount_setattr(2), Linux 5.12 */
+#define ASK_NO_SERVER 0x4000  /* AT_STATX_DONT_SYNC: one that is gone would be waited for */
 #define MOST 4096
 
 struct change {
@@ -69,8 +70,8 @@ static bool is_reached(struct mounted *mounted, const char *point) {
   struct statx is;
   mounted->fd = open(point, O_PATH | O_CLOEXEC | O_NOFOLLOW);
   if (mounted->fd < 0) return false;
-  if (syscall(SYS_statx, mounted->fd, "", AT_EMPTY_PATH, 0x1000 /* STATX_MNT_ID */, &is) == 0 && is.stx_mask & 0x1000 &&
-      (int)((uint64_t *)&is)[0x90 / 8] == mounted->id)
+  if (syscall(SYS_statx, mounted->fd, "", AT_EMPTY_PATH | ASK_NO_SERVER, 0x1000 /* STATX_MNT_ID */, &is) == 0 &&
+      is.stx_mask & 0x1000 && (int)((uint64_t *)&is)[0x90 / 8] == mounted->id)
     return true;
   close(mounted->fd);
   return false;
@@ -99,9 +100,14 @@ static size_t read_mounts(struct mounted *all, FILE *file) {
   return count;
 }
 
+/* An older kernel does not know the flag. */
+static bool can_join(void) {
+  return syscall(SYS_move_mount, -1, "", -1, "", BOTH_EMPTY_PATHS | JOIN_GROUP) < 0 && errno == EBADF;
+}
+
 /* Returns 0; -1 with errno. An ordinary user's copy shares nothing by itself, and he cannot mount in it. */
 int mounts_copy(void) {
-  struct mounted *all = geteuid() ? NULL : calloc(MOST, sizeof *all);
+  struct mounted *all = geteuid() || !can_join() ? NULL : calloc(MOST, sizeof *all);
   FILE *file = all ? fopen("/proc/self/mountinfo", "re") : NULL;
   size_t count = file ? read_mounts(all, file) : 0;
   if (file) fclose(file);

@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.mount;
 
+import java.util.function.UnaryOperator;
 import org.udckpt.process.kinds.base.CheckedImage;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.ObjectKind;
@@ -20,6 +21,14 @@ public final class JobMountKind implements ObjectKind<JobMount> {
     public String shown(JobMount mount) {
         return mount.point() + " on mount " + mount.parent() + " of namespace " + mount.tree()
                 + (mount.outside().isEmpty() ? "" : " (" + mount.outside() + ")");
+    }
+
+    @Override
+    public JobMount moved(JobMount mount, UnaryOperator<String> moves) {
+        return mount.outside().isEmpty() ? mount
+                : new JobMount(mount.id(), mount.tree(), mount.number(), mount.parent(), mount.point(),
+                        moves.apply(mount.outside()), mount.filesystem(), mount.part(), mount.attributes(),
+                        mount.peers(), mount.master(), mount.unbindable());
     }
 
     @Override

@@ -11,12 +11,14 @@ import org.udckpt.linux.Syscall;
 /** Numbers of mounts (statx(2), STATX_MNT_ID). */
 final class MountIds {
     private static final int AT = 0x90; // struct statx, stx_mnt_id
+    private static final int DO_NOT_ASK_A_SERVER = 0x4000; // AT_STATX_DONT_SYNC: one that is gone would be waited for
 
     private MountIds() {}
 
     /** The mount that a path leads to, as mountinfo numbers it; -1: nothing is there. */
     static int of(String path) {
-        long result = Syscall.call(Syscall.STATX, AT_FDCWD, Scratch.string(path), AT_NO_AUTOMOUNT, STATX_MNT_ID,
+        long result = Syscall.call(Syscall.STATX, AT_FDCWD, Scratch.string(path),
+                AT_NO_AUTOMOUNT | DO_NOT_ASK_A_SERVER, STATX_MNT_ID,
                 Scratch.data().address());
         return result < 0 ? -1 : (int) Scratch.data().get(JAVA_LONG, AT);
     }

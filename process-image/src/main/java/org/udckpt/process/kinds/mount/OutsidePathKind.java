@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.mount;
 
+import java.util.function.UnaryOperator;
 import org.udckpt.process.kinds.base.CheckedImage;
 import org.udckpt.process.kinds.base.ObjectKind;
 import org.udckpt.process.model.BrokenTable;
@@ -16,6 +17,11 @@ public final class OutsidePathKind implements ObjectKind<OutsidePath> {
     @Override
     public String shown(OutsidePath one) {
         return one.path();
+    }
+
+    @Override
+    public OutsidePath moved(OutsidePath one, UnaryOperator<String> moves) {
+        return new OutsidePath(one.id(), one.tree(), moves.apply(one.path()), one.open());
     }
 
     @Override
