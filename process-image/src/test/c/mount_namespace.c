@@ -88,52 +88,74 @@ static void check_mount(const char *point, const char *options) {
   CHECK(!strcmp(got, at), "%s is mounted '%s', not '%s'", point, got, at);
 }
 
-__attribute__((noreturn)) static void inside(void) {
-  feature_child();
+static int kept, through, device, gone, nameless, same;
+static char *mapped;
+
+static void mount_over(const char *place, const char *options, const char *file, const char *text) {
+  MUST(!mount("over", scratch(place), "tmpfs", 0, options));
+  make(scratch(file), text, 0600);
+}
+
+static void make_mounts(void) {
   MUST(!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
   make_tmpfs();
   MUST(!mount(scratch("from"), scratch("to"), NULL, MS_BIND, NULL));
   MUST(!mount(NULL, scratch("to"), NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOEXEC, NULL));
   MUST(!mount(scratch("from/file"), scratch("bound"), NULL, MS_BIND, NULL));
-  MUST(!mount("over", scratch("t/dir/deep"), "tmpfs", 0, "mode=700"));
-  make(scratch("t/dir/deep/upper"), "above", 0600);
+  mount_over("t/dir/deep", "mode=700", "t/dir/deep/upper", "above");
   MUST(!mount("proc", scratch("p"), "proc", 0, "hidepid=2"));
+  mount_over("l", NULL, "l/low", "hidden");
+  mount_over("l", NULL, "l/high", "seen");
   MUST(!chdir(scratch("t/dir")));
-  int kept = open(scratch("t/file"), O_RDWR), through = open(scratch("to/file"), O_RDONLY);
+}
+
+static void open_files(void) {
+  kept = open(scratch("t/file"), O_RDWR), through = open(scratch("to/file"), O_RDONLY);
   int written = open(scratch("bound"), O_RDWR);
   MUST(kept >= 0 && through >= 0 && written >= 0 && pwrite(written, "S", 1, 0) == 1);
-  int device = open(scratch("t/holes"), O_RDWR);
-  char *mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, device, 3 << 20);
+  device = open(scratch("t/holes"), O_RDWR);
+  mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, device, 3 << 20);
   MUST(mapped != MAP_FAILED);
-  MUST(!mount("lower", scratch("l"), "tmpfs", 0, NULL));
-  make(scratch("l/low"), "hidden", 0600);
-  MUST(!mount("upper", scratch("l"), "tmpfs", 0, NULL));
-  make(scratch("l/high"), "seen", 0600);
-  int gone = open(scratch("t/gone"), O_RDWR | O_CREAT, 0600), nameless = open(scratch("t"), O_RDWR | O_TMPFILE, 0600);
+  gone = open(scratch("t/gone"), O_RDWR | O_CREAT, 0600), nameless = open(scratch("t"), O_RDWR | O_TMPFILE, 0600);
   MUST(gone >= 0 && nameless >= 0 && write(gone, "gone", 4) == 4 && write(nameless, "none", 4) == 4);
   MUST(!unlink(scratch("t/gone")));
+  same = open(scratch("t/same"), O_RDWR | O_CREAT | O_EXCL, 0600);
+  MUST(same >= 0 && write(same, "other", 5) == 5);
+}
+
+static void check_file(int fd, const char *text, const char *what) {
+  char got[16] = "";
+  CHECK(pread(fd, got, strlen(text), 0) == (ssize_t)strlen(text) && !strcmp(got, text), "%s has '%s'", what, got);
+}
+
+static void check_files(char count) {
+  char path[PATH_MAX] = "", got;
+  check_file(kept, "some text", "the open file"), check_file(through, "Somewhere", "the other one");
+  check_file(gone, "gone", "the deleted file"), check_file(nameless, "none", "the file without a name");
+  check_file(same, "other", "the file of the same name");
+  CHECK(getcwd(path, sizeof path) && !strcmp(path, scratch("t/dir")), "it works in %s", path);
+  *mapped = count;
+  CHECK(pread(device, &got, 1, 3 << 20) == 1 && got == count, "the mapping is not that of the file");
+  CHECK(access(scratch("t/gone"), F_OK), "the deleted file is there");
+  check_text(scratch("l/high"), "seen"), check_text(scratch("t/same"), "other");
+}
+
+__attribute__((noreturn)) static void inside(void) {
+  feature_child();
+  make_mounts();
+  open_files();
   make(scratch("inside"), "ready", 0600);
   for (char count = 'a'; !feature_finishing(); count = count == 'z' ? 'a' : count + 1) {
-    char got[64] = "", path[PATH_MAX] = "";
     MUST(!umount(scratch("t/dir/deep")));
     check_tmpfs();
-    MUST(!mount("over", scratch("t/dir/deep"), "tmpfs", 0, "mode=700"));
-    make(scratch("t/dir/deep/upper"), "above", 0600);
+    mount_over("t/dir/deep", "mode=700", "t/dir/deep/upper", "above");
     pause_ms(3);
     check_text(scratch("t/dir/deep/upper"), "above");
     check_mount(scratch("t"), "rw,nosuid,nodev,noatime");
     check_mount(scratch("to"), "ro,noexec,relatime");
     CHECK(open(scratch("to/file"), O_RDWR) < 0 && errno == EROFS, "it can be written to");
-    CHECK(pread(kept, got, 9, 0) == 9 && !strcmp(got, "some text"), "the open file has '%s'", got);
-    CHECK(pread(through, got, 9, 0) == 9 && !memcmp(got, "Somewhere", 9), "the other one has '%s'", got);
-    CHECK(getcwd(path, sizeof path) && !strcmp(path, scratch("t/dir")), "it works in %s", path);
-    *mapped = count;
-    CHECK(pread(device, got, 1, 3 << 20) == 1 && *got == count, "the mapping is not that of the file");
     CHECK(!access(scratch("p/self/status"), R_OK), "no second /proc");
-    CHECK(pread(gone, got, 4, 0) == 4 && !memcmp(got, "gone", 4), "the deleted file has '%.4s'", got);
-    CHECK(pread(nameless, got, 4, 0) == 4 && !memcmp(got, "none", 4), "the file without a name has '%.4s'", got);
-    CHECK(access(scratch("t/gone"), F_OK), "the deleted file is there");
-    check_text(scratch("l/high"), "seen");
+    check_files(count);
   }
   MUST(!close(through) && !umount(scratch("t/dir/deep")) && !umount(scratch("p")) && !umount(scratch("to")));
   MUST(!umount(scratch("l")));
@@ -147,6 +169,7 @@ int main(int argc, char **argv) {
   for (const char *const *name = (const char *[]){"t", "to", "from", "p", "l", NULL}; *name; name++)
     MUST(!mkdir(scratch(*name), 0755));
   make(scratch("from/file"), "somewhere", 0644), make(scratch("bound"), "", 0644);
+  make(scratch("t/same"), "a file of the same name", 0600);
   pid_t child = 0;
   if (!geteuid() && !(child = fork())) inside();
   while (child && access(scratch("inside"), F_OK)) pause_ms(1);
@@ -155,6 +178,7 @@ int main(int argc, char **argv) {
   while (!feature_finishing()) {
     CHECK(!child || !waitpid(child, &status, WNOHANG), "the child ended with %#x", status);
     CHECK(access(scratch("t/file"), F_OK) && access(scratch("to/file"), F_OK), "the namespace is no more its own");
+    check_text(scratch("t/same"), "a file of the same name");
     CHECK(!look(scratch("bound")).st_size, "what is mounted over a file is seen");
     pause_ms(3);
   }

@@ -10,6 +10,7 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MountLine;
 import org.udckpt.linux.MountThread;
+import org.udckpt.linux.Proc;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.model.JobFilesystem;
@@ -38,6 +39,10 @@ public final class JobMounts implements AutoCloseable {
             if (User.id() != 0) {
                 throw process.refuse("it is in a mnt namespace of its own (unshare(2), a container), and only root can "
                         + "checkpoint and restart that");
+            }
+            if (MountLine.parse(Proc.text("/proc/self/mountinfo")).stream().noneMatch(line -> line.point().equals("/"))) {
+                throw process.refuse("it is in a mnt namespace of its own, which a restart could not make here: the root "
+                        + "directory of udckpt is no mount point (chroot(2), pivot_root(2))");
             }
             known = read(process, started);
             namespaces.put(link, known);
