@@ -88,7 +88,7 @@ static void check_mount(const char *point, const char *options) {
   CHECK(!strcmp(got, at), "%s is mounted '%s', not '%s'", point, got, at);
 }
 
-static int kept, through, device, gone, nameless, same;
+static int kept, through, device, gone, nameless, same, fifo;
 static char *mapped;
 
 static void mount_over(const char *place, const char *options, const char *file, const char *text) {
@@ -119,6 +119,7 @@ static void open_files(void) {
   gone = open(scratch("t/gone"), O_RDWR | O_CREAT, 0600), nameless = open(scratch("t"), O_RDWR | O_TMPFILE, 0600);
   MUST(gone >= 0 && nameless >= 0 && write(gone, "gone", 4) == 4 && write(nameless, "none", 4) == 4);
   MUST(!unlink(scratch("t/gone")));
+  MUST((fifo = open(scratch("t/fifo"), O_RDWR)) >= 0 && write(fifo, "queued", 6) == 6);
   same = open(scratch("t/same"), O_RDWR | O_CREAT | O_EXCL, 0600);
   MUST(same >= 0 && write(same, "other", 5) == 5);
 }
@@ -134,6 +135,8 @@ static void check_files(char count) {
   check_file(gone, "gone", "the deleted file"), check_file(nameless, "none", "the file without a name");
   check_file(same, "other", "the file of the same name");
   CHECK(getcwd(path, sizeof path) && !strcmp(path, scratch("t/dir")), "it works in %s", path);
+  char queued[8] = "";
+  CHECK(read(fifo, queued, 6) == 6 && !strcmp(queued, "queued") && write(fifo, "queued", 6) == 6, "the FIFO");
   *mapped = count;
   CHECK(pread(device, &got, 1, 3 << 20) == 1 && got == count, "the mapping is not that of the file");
   CHECK(access(scratch("t/gone"), F_OK), "the deleted file is there");

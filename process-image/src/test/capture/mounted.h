@@ -17,8 +17,10 @@ static void mounted(const char *kind) {
     MUST(mkdir("m", 0755));
     MUST(mount("odd", "m", strcmp(kind, "ramfs") ? "tmpfs" : "ramfs", 0, NULL));
     if (!strcmp(kind, "fifo")) {
-        MUST(mkfifo("m/fifo", 0600));
-        MUST(open("m/fifo", O_RDWR | O_CLOEXEC));
+        MUST(mkdir("n", 0755));
+        MUST(mount(".", "n", NULL, MS_BIND, NULL));
+        MUST(mkfifo("n/fifo", 0600));
+        MUST(open("n/fifo", O_RDWR | O_CLOEXEC));
     } else if (!strcmp(kind, "socket")) {
         struct sockaddr_un name = {AF_UNIX, "m/socket"};
         MUST(bind(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&name, sizeof name));

@@ -104,7 +104,7 @@ class RefusalTest {
             "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",
             "raw-shut, a raw socket (IPv4) that was shut",
             "mounted-ramfs, 'a file system (ramfs, odd, /) that a restart cannot mount again'",
-            "mounted-fifo, 'm/fifo, on a mount that only the namespace has, is open'",
+            "mounted-fifo, 'n/fifo, on a mount that only the namespace has, is open'",
             "mounted-socket, 'm/socket, on a mount that only a mount namespace of the job has'",
             "mounted-inotify, this inotify descriptor is open in a mount namespace", "mounted-proc, has no /proc",
             "mounted-directory, m/gone (deleted) is open in a mount namespace",

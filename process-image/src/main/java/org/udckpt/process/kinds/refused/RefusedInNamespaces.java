@@ -37,9 +37,8 @@ public final class RefusedInNamespaces {
     /** Whether a restart makes a new file under its name, outside: a FIFO, or a file that was deleted. */
     private static boolean isMadeAnew(OpenDescriptor open) {
         return open.link().startsWith("/") && !open.link().startsWith("/memfd:")
-                && (open.stat().type() == Files.Stat.FIFO
-                        || open.stat().type() == Files.Stat.REGULAR && open.stat().links() == 0
-                                && !open.process().ownsFileSystem(open.stat()));
+                && !open.process().ownsFileSystem(open.stat()) && (open.stat().type() == Files.Stat.FIFO
+                        || open.stat().type() == Files.Stat.REGULAR && open.stat().links() == 0);
     }
 
     private static boolean isThere(OpenDescriptor open) {
