@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.mount;
 
+import static org.udckpt.linux.LinuxConstants.MS_PRIVATE;
 import static org.udckpt.linux.LinuxConstants.MS_SHARED;
 import static org.udckpt.linux.LinuxConstants.MS_SLAVE;
 import static org.udckpt.linux.LinuxConstants.MS_UNBINDABLE;
@@ -69,6 +70,8 @@ final class PeerGroups {
         MountCalls.change(first.thread, first.fd, 0, 0, MS_SHARED, first.mount.point());
         for (Member other : members.subList(1, members.size())) {
             if (other.mount.tree() != 0) {
+                // what the machine gives comes by the first, too
+                MountCalls.change(other.thread, other.fd, 0, 0, MS_PRIVATE, other.mount.point());
                 MountCalls.join(other.thread, first.fd, other.fd, other.mount.point());
             }
         }
