@@ -59,6 +59,16 @@ public final class MountViews {
                         : MountView.joined(point(above, byNumber), mount.point());
     }
 
+    /**
+     * Whether it is no more than what the machine has at the same place: nobody misses it where that has gone. @param
+     * mount of one of these namespaces
+     */
+    public boolean isMachines(JobMount mount) {
+        MountView view = views.get(mount.tree());
+        return view != null && mount.parent() != 0 && view.rows().stream()
+                .anyMatch(row -> row.number() == mount.number() && row.point().equals(row.outside()));
+    }
+
     /** The namespace of a process, as {@link JobMount#tree}; 0: that in which the job was started. */
     public int namespace(int pid) {
         return namespaces.getOrDefault(pid, 0);

@@ -101,7 +101,8 @@ final class FileChecks {
         image.objects().stream().filter(RootDirectory.class::isInstance).map(RootDirectory.class::cast)
                 .map(one -> names.views().outside(one.pid(), one.path())).filter(Objects::nonNull)
                 .distinct().filter(path -> looked(path, except)).forEach(this::root);
-        image.objects().stream().filter(JobMount.class::isInstance).map(one -> ((JobMount) one).outside())
+        image.objects().stream().filter(JobMount.class::isInstance).map(JobMount.class::cast)
+                .filter(one -> one.tree() != 0 && !names.views().isMachines(one)).map(JobMount::outside)
                 .filter(path -> !path.isEmpty()).distinct().filter(path -> looked(path, except))
                 .forEach(this::mounted);
         Set<String> later = new HashSet<>(except);

@@ -13,7 +13,14 @@ final class MountIds {
     private static final int AT = 0x90; // struct statx, stx_mnt_id
     private static final int DO_NOT_ASK_A_SERVER = 0x4000; // AT_STATX_DONT_SYNC: one that is gone would be waited for
 
+    private static final int ATTRIBUTES = 8, MOUNT_ROOT = 0x2000; // stx_attributes, STATX_ATTR_MOUNT_ROOT
+
     private MountIds() {}
+
+    /** Whether a path leads to what is mounted there; false: that is no more mounted, or gone. */
+    static boolean isRoot(String path) {
+        return of(path) >= 0 && (Scratch.data().get(JAVA_LONG, ATTRIBUTES) & MOUNT_ROOT) != 0;
+    }
 
     /** The mount that a path leads to, as mountinfo numbers it; -1: nothing is there. */
     static int of(String path) {

@@ -28,6 +28,7 @@ import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.model.FilesystemEntry;
 import org.udckpt.process.model.JobFilesystem;
 import org.udckpt.process.model.JobMount;
+import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.NamespaceMember;
 
 /**
@@ -99,11 +100,12 @@ final class MountRestore implements KindRestore<JobMount> {
                 "make mounts private");
     }
 
-    private static TreeBuilder build(List<JobMount> mounts, MountThread outside, MountThread yard,
+    private TreeBuilder build(List<JobMount> mounts, MountThread outside, MountThread yard,
             Map<Long, String> places) {
         TreeBuilder tree = new TreeBuilder(mounts, new MountThread(yard));
         try {
             own(tree.thread());
+            tree.leaveOut(outside, MountViews.of(scope.image())::isMachines);
             tree.make(outside, places);
             tree.attach();
             return tree;
@@ -117,6 +119,7 @@ final class MountRestore implements KindRestore<JobMount> {
         PeerGroups groups = new PeerGroups();
         built.values().forEach(groups::add);
         scope.objects(JobMount.class).stream().filter(mount -> mount.tree() == 0)
+                .filter(mount -> MountIds.isRoot(outside.root() + mount.outside()))
                 .forEach(mount -> groups.add(mount, outside));
         groups.join();
     }

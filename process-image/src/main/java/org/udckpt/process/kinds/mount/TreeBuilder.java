@@ -4,10 +4,14 @@ import static org.udckpt.linux.LinuxConstants.MNT_DETACH;
 import static org.udckpt.linux.LinuxConstants.MS_PRIVATE;
 import static org.udckpt.linux.LinuxConstants.MS_SLAVE;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MountThread;
@@ -25,8 +29,24 @@ final class TreeBuilder implements AutoCloseable {
 
     /** @param thread in a new namespace, of which nothing is to stay */
     TreeBuilder(List<JobMount> mounts, MountThread thread) {
-        this.mounts = mounts.stream().sorted(Comparator.comparingInt(JobMount::number)).toList();
+        this.mounts = new ArrayList<>(mounts);
+        this.mounts.sort(Comparator.comparingInt(JobMount::number));
         this.thread = thread;
+    }
+
+    /** Leaves out what the machine has mounted no more, and what was on it. @param machines as MountViews says it */
+    void leaveOut(MountThread outside, Predicate<JobMount> machines) {
+        Set<Integer> gone = mounts.stream()
+                .filter(mount -> machines.test(mount) && !MountIds.isRoot(outside.root() + mount.outside()))
+                .map(JobMount::number).collect(Collectors.toSet());
+        while (mounts.stream().anyMatch(mount -> gone.contains(mount.parent()) && gone.add(mount.number()))) {
+            continue; // what is on that
+        }
+        mounts.stream().filter(mount -> gone.contains(mount.number()) && !machines.test(mount)).findFirst()
+                .ifPresent(mount -> {
+                    throw new LinuxError("mount " + mount.point() + ": what it is on has gone", LinuxError.ENOENT);
+                });
+        mounts.removeIf(mount -> gone.contains(mount.number()));
     }
 
     /**
