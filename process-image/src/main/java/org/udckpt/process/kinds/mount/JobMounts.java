@@ -40,9 +40,11 @@ public final class JobMounts implements AutoCloseable {
                 throw process.refuse("it is in a mnt namespace of its own (unshare(2), a container), and only root can "
                         + "checkpoint and restart that");
             }
-            if (MountLine.parse(Proc.text("/proc/self/mountinfo")).stream().noneMatch(line -> line.point().equals("/"))) {
-                throw process.refuse("it is in a mnt namespace of its own, which a restart could not make here: the root "
-                        + "directory of udckpt is no mount point (chroot(2), pivot_root(2))");
+            if (MountLine.parse(Proc.text("/proc/self/mountinfo")).stream()
+                    .noneMatch(line -> line.point().equals("/"))) {
+                throw process
+                        .refuse("it is in a mnt namespace of its own, which a restart could not make here: the root "
+                                + "directory of udckpt is no mount point (chroot(2), pivot_root(2))");
             }
             known = read(process, started);
             namespaces.put(link, known);
