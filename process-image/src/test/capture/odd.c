@@ -34,6 +34,8 @@
         } \
     } while (0)
 
+#include "mounted.h" /* which uses MUST */
+
 static _Atomic int ready;
 static int segment = -1;
 
@@ -432,7 +434,8 @@ static void make(const char *kind) {
     } else if (!strcmp(kind, "main-ended")) {
         start(outlive);
         pthread_exit(NULL);
-    } else if (!strcmp(kind, "host-name")) MUST(unshare(CLONE_NEWUTS));
+    } else if (!strncmp(kind, "mounted-", 8)) mounted(kind + 8);
+    else if (!strcmp(kind, "host-name")) MUST(unshare(CLONE_NEWUTS));
     else {
         fprintf(stderr, "unknown kind %s\n", kind);
         exit(64);

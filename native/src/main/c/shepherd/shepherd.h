@@ -58,6 +58,8 @@ int inherit_limits(void);
 /* shepherd_namespace.c */
 int namespaces_enter(long long offset_ns, char *error, size_t size);
 int proc_mount(char *error, size_t size);
+void mount_unescape(char *path);
+int mounts_copy(void); /* shepherd_mounts.c */
 void ipc_remember(void);
 int ipc_set(char *error, size_t size);
 bool namespaces_restored(void);

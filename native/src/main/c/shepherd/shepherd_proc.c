@@ -24,7 +24,7 @@ struct covered {
 };
 
 /* proc_pid_mountinfo(5): space, tab, newline and backslash are octal numbers. */
-static void unescape(char *path) {
+void mount_unescape(char *path) {
   char *to = path;
   for (const char *from = path; *from; to++) {
     if (from[0] == '\\' && from[1] && from[2] && from[3]) {
@@ -60,7 +60,7 @@ static ssize_t copy_mounts(struct covered *covered, char *error, size_t size) {
       point = NULL;
       continue;
     }
-    unescape(point);
+    mount_unescape(point);
     if (strncmp(point, "/proc/", 6) || below(point, covered, count)) continue;
     if (count == MOUNTS_MOST) {
       snprintf(error, size, "more than %d mounts below /proc", MOUNTS_MOST);
@@ -100,8 +100,7 @@ static int put_mounts(const struct covered *covered, size_t count, char *error, 
  * mount(2)) it has to do that the mount at /proc is so. */
 int proc_mount(char *error, size_t size) {
   struct covered covered[MOUNTS_MOST];
-  if (mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 &&
-      (errno != EINVAL || mount("none", "/proc", NULL, MS_SLAVE, NULL) < 0)) {
+  if (mounts_copy() < 0 && (errno != EINVAL || mount("none", "/proc", NULL, MS_SLAVE, NULL) < 0)) {
     snprintf(error, size, "cannot make the mounts of a restored job private: %s", strerror(errno));
     return -1;
   }

@@ -54,5 +54,15 @@ public final class LinuxConstants {
     public static final int TCXONC = 0x540a, TIOCGPGRP = 0x540f, TIOCGWINSZ = 0x5413, TIOCSWINSZ = 0x5414,
             TCGETS2 = 0x802c_542a, TCSETS2 = 0x402c_542b, TCOOFF = 0, TCOON = 1;
 
+    /** Mounts (unshare(2), umount(2), mount(2), mount_setattr(2), open_tree(2), fsconfig(2); linux/mount.h). */
+    public static final int CLONE_FS = 0x200, CLONE_NEWNS = 0x20000, MNT_DETACH = 2, MS_REC = 0x4000,
+            MS_UNBINDABLE = 1 << 17, MS_PRIVATE = 1 << 18, MS_SLAVE = 1 << 19, MS_SHARED = 1 << 20,
+            OPEN_TREE_CLONE = 1, MOVE_MOUNT_F_EMPTY_PATH = 4, MOVE_MOUNT_T_EMPTY_PATH = 0x40,
+            MOVE_MOUNT_SET_GROUP = 0x100,
+            MOUNT_ATTR_RDONLY = 1, MOUNT_ATTR_NOSUID = 2, MOUNT_ATTR_NODEV = 4, MOUNT_ATTR_NOEXEC = 8,
+            MOUNT_ATTR_ATIME = 0x70, MOUNT_ATTR_NOATIME = 0x10, MOUNT_ATTR_STRICTATIME = 0x20,
+            MOUNT_ATTR_NODIRATIME = 0x80, MOUNT_ATTR_NOSYMFOLLOW = 0x200000, STATX_MNT_ID = 0x1000,
+            FSCONFIG_SET_FLAG = 0, FSCONFIG_SET_STRING = 1, FSCONFIG_CMD_CREATE = 6, AT_NO_AUTOMOUNT = 0x800;
+
     private LinuxConstants() {}
 }

@@ -80,7 +80,7 @@ public record PlacementConstraints(int ranks, List<Memory> memories, Map<Integer
 
     private static String name(SharedMemory memory) {
         return switch (memory.kind()) {
-            case NAMED_FILE, DISK_FILE -> memory.path();
+            case NAMED_FILE, DISK_FILE, MOUNTED_FILE -> memory.path();
             case DELETED_FILE -> memory.path() + " (deleted)";
             case MEMFD, ANONYMOUS, SYSV -> (memory.kind().name().toLowerCase(Locale.ROOT) + " memory "
                     + Objects.requireNonNullElse(memory.path(), "")).strip();

@@ -30,6 +30,7 @@ import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.JobName;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.Privileges;
@@ -126,7 +127,7 @@ public final class Capture implements AutoCloseable {
             adoptOrphans(ranks);
             request.calls().keep(ranks.stream().flatMap(RankCapture::threads).collect(Collectors.toSet()));
             // both only look: where there is a second processor, at the same time
-            all(ranks, RankCapture::read, () -> stop.look(ranks));
+            all(ranks, rank -> rank.read(stop.mounts), () -> stop.look(ranks));
             List<TracedProcess> processes = ranks.stream().flatMap(rank -> rank.processes().stream()).toList();
             if (ranks.size() > 1 && processes.stream().anyMatch(process -> process.orphan)) {
                 // it went to the first rank, whoever made it
@@ -151,6 +152,7 @@ public final class Capture implements AutoCloseable {
             throw failure;
         } finally {
             stop.reader.inFlight().close();
+            stop.mounts.close();
         }
     }
 
@@ -320,7 +322,8 @@ public final class Capture implements AutoCloseable {
                 packetSockets.stream().mapToLong(PacketSocket::id).max().orElse(0),
                 sources(jobFiles).max().orElse(0)).max().getAsLong();
         return new JobImage(processes, threads, allRegions, descriptors,
-                files.withMapped(objects, jobFiles, allRegions, lastId), timers, zombies, clocks,
+                files.withMapped(objects, jobFiles, allRegions, MountViews.of(objects, List.of()), lastId), timers,
+                zombies, clocks,
                 VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards,
                 jobFiles, privileges, attributes,
                 List.of(), notices, allNames);

@@ -14,6 +14,7 @@ import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.Region;
 
 /** A job's files in a capture: those whose content is in the image, and what the others are. */
@@ -38,20 +39,21 @@ final class CapturedFiles implements AutoCloseable {
     }
 
     /** {@link MappedFiles#add}. */
-    List<KernelObject> withMapped(List<KernelObject> objects, List<JobFile> files, List<Region> regions, long lastId) {
-        return MappedFiles.add(objects, files, regions, lastId, withLibraries ? SHARED_LIBRARY : 0);
+    List<KernelObject> withMapped(List<KernelObject> objects, List<JobFile> files, List<Region> regions,
+            MountViews views, long lastId) {
+        return MappedFiles.add(objects, files, regions, views, lastId, withLibraries ? SHARED_LIBRARY : 0);
     }
 
     /** @see IdentityReader */
     List<FileIdentity> identities(JobImage image, KnownFiles known) {
-        return IdentityReader.read(image, mappedInodes(), known);
+        return IdentityReader.read(image, mappedInodes(image), known);
     }
 
     /** One for each file whose content is in the image, and that is not empty. */
     List<MemorySource> sources(JobImage image) {
         List<MemorySource> sources = new ArrayList<>(cut.sources());
         if (withLibraries) {
-            libraries = Libraries.open(image, mappedInodes());
+            libraries = Libraries.open(image, mappedInodes(image));
             sources.addAll(libraries.sources());
         }
         return sources;
@@ -61,13 +63,16 @@ final class CapturedFiles implements AutoCloseable {
         return libraries;
     }
 
-    private Map<String, Long> mappedInodes() {
+    private Map<String, Long> mappedInodes(JobImage image) {
         Map<String, Long> inodes = new HashMap<>();
+        MountViews views = MountViews.of(image);
         for (RankCapture rank : ranks) {
             for (TracedProcess process : rank.processes()) {
                 for (Mapping mapping : process.mappings) {
-                    if (mapping.file() && !mapping.deleted()) {
-                        inodes.put(mapping.path(), mapping.inode());
+                    String path = mapping.file() && !mapping.deleted()
+                            ? views.outside(process.namespacePid, mapping.path()) : null;
+                    if (path != null) {
+                        inodes.put(path, mapping.inode());
                     }
                 }
             }

@@ -18,11 +18,13 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.OpenedByName;
 import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.kinds.refused.RefusedDescriptors;
+import org.udckpt.process.kinds.refused.RefusedInNamespaces;
 import org.udckpt.process.kinds.socket.SocketCapture;
 import org.udckpt.process.kinds.socket.SocketType;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.OutsidePath;
 import org.udckpt.process.model.Zombie;
 
 /**
@@ -199,6 +201,24 @@ final class DescriptorReader {
     }
 
     private long create(OpenDescriptor open) {
+        String before = open.process() instanceof TracedProcess process && process.mountNamespace != null
+                && open.link().startsWith("/")
+                        ? process.mountNamespace.before(Integer.parseInt(Proc.field(open.info(), "mnt_id:"))) : null;
+        if (before == null) {
+            RefusedInNamespaces.refuse(open);
+            return make(open);
+        }
+        StoppedProcess process = open.process();
+        StoppedProcess outside = new OutsideProcess(process, before, process.hasMountsOfItsOwn());
+        long object = make(new OpenDescriptor(outside, open.fd(), open.link(), open.info(), open.flags(),
+                open.position(), open.stat()));
+        if (object != ObjectTable.OWNED) {
+            table.add(new OutsidePath(table.newId(), process.mountNamespace(), open.link(), object));
+        }
+        return object;
+    }
+
+    private long make(OpenDescriptor open) {
         KindCapture kind = given.stream().filter(one -> one.takes(open)).findFirst().orElse(null);
         if (kind == null && !open.onlyNames() && open.link().startsWith("socket:")) {
             return socket(open);

@@ -1,10 +1,18 @@
 package org.udckpt.process.capture;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
+import static org.udckpt.linux.LinuxConstants.SO_PEERCRED;
+
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.ProcessHandleFd;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.Environment;
@@ -17,6 +25,9 @@ import org.udckpt.process.model.Zombie;
 
 /** What a capture offers to the kinds. */
 final class DescriptorScope implements CaptureScope {
+    /** struct ucred */
+    private static final int CREDENTIALS = 12;
+
     private final ObjectTable table;
     private final CaptureRequest.StandardStreams streams;
     private final MemoryObjects memory;
@@ -55,7 +66,7 @@ final class DescriptorScope implements CaptureScope {
         processes.add(process);
         peers.seen(process);
         control = process.library == null ? CaptureRequest.NONE : process.library.controlDescriptor();
-        processManager = process.root() ? processManager(root) : CaptureRequest.NONE;
+        processManager = process.root() ? processManager(root) : handedOn(process, root);
     }
 
     private static int processManager(CaptureRequest.Root root) {
@@ -64,6 +75,34 @@ final class DescriptorScope implements CaptureScope {
         }
         String value = Environment.of(root.pid(), "PMI_FD");
         return value == null ? CaptureRequest.NONE : Integer.parseInt(value);
+    }
+
+    /**
+     * A wrapper (bwrap(1), a shell) has handed its connection on, and may have closed its own: a child knows it by its
+     * environment, and it is the shepherd's.
+     */
+    private static int handedOn(TracedProcess process, CaptureRequest.Root root) {
+        String value = Environment.of(process.pid, "PMI_FD");
+        if (value == null || !value.matches("[0-9]{1,9}")) {
+            return CaptureRequest.NONE;
+        }
+        int number = Integer.parseInt(value);
+        String link = Files.readLink("/proc/" + process.pid + "/fd/" + number);
+        return link != null && link.startsWith("socket:") && maker(process, number) == SharingCheck.shepherd(root.pid())
+                ? number : CaptureRequest.NONE;
+    }
+
+    /** Who has made a pair of unix sockets (SO_PEERCRED, unix(7)). */
+    private static int maker(TracedProcess process, int socket) {
+        try (ProcessHandleFd handle = new ProcessHandleFd(process.pid)) {
+            int own = handle.duplicate(socket);
+            var data = Scratch.data();
+            data.set(JAVA_INT, CREDENTIALS, CREDENTIALS);
+            long result = Syscall.call(Syscall.GETSOCKOPT, own, SOL_SOCKET, SO_PEERCRED, data.address(),
+                    data.address() + CREDENTIALS);
+            Files.close(own);
+            return result < 0 ? 0 : data.get(JAVA_INT, 0);
+        }
     }
 
     /** Whether somebody else than the job has made what it names: their numbers say so. */

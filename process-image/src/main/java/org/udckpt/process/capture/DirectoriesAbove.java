@@ -26,7 +26,7 @@ final class DirectoriesAbove {
             if (object instanceof SharedMemory memory) {
                 switch (memory.kind()) {
                     case NAMED_FILE, DISK_FILE, DELETED_FILE -> add(directories, memory.path());
-                    case ANONYMOUS, MEMFD, SYSV -> {
+                    case ANONYMOUS, MEMFD, SYSV, MOUNTED_FILE -> {
                     }
                 }
             }

@@ -57,6 +57,11 @@ final class FilesInFlight implements AutoCloseable {
         }
 
         @Override
+        public int mountNamespace() {
+            return socket.process().mountNamespace();
+        }
+
+        @Override
         public boolean workingDirectoryDeleted() {
             return socket.process().workingDirectoryDeleted();
         }

@@ -10,6 +10,7 @@ import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MappedFile;
 import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.SharedMemory;
 
@@ -25,8 +26,8 @@ final class MappedFiles {
      * @param lastId the highest that anything has in the image
      * @param shared bytes up to which those are included of which memory is mapped shared and read-only
      */
-    static List<KernelObject> add(List<KernelObject> objects, List<JobFile> files, List<Region> regions, long lastId,
-            long shared) {
+    static List<KernelObject> add(List<KernelObject> objects, List<JobFile> files, List<Region> regions,
+            MountViews views, long lastId, long shared) {
         Set<String> paths = new TreeSet<>();
         Set<String> saved = new TreeSet<>(); // their contents are put back before they are mapped
         files.stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).forEach(saved::add);
@@ -37,9 +38,11 @@ final class MappedFiles {
             }
         }
         for (Region region : regions) {
-            if (region.backing() == 0 && region.path().startsWith("/") && !region.path().equals("/anon_hugepage")
-                    && !saved.contains(region.path()) && (!region.shared() || isSmall(region, shared))) {
-                paths.add(region.path());
+            if (region.backing() == 0 && region.path().startsWith("/") && !region.path().equals("/anon_hugepage")) {
+                String path = views.outside(region.pid(), region.path());
+                if (path != null && !saved.contains(path) && (!region.shared() || isSmall(region, path, shared))) {
+                    paths.add(path);
+                }
             }
         }
         List<KernelObject> all = new ArrayList<>(objects);
@@ -53,8 +56,8 @@ final class MappedFiles {
         return all;
     }
 
-    private static boolean isSmall(Region region, long most) {
-        return most > 0 && !region.mayBeWritable() && stat(region.path()).size() <= most;
+    private static boolean isSmall(Region region, String path, long most) {
+        return most > 0 && !region.mayBeWritable() && stat(path).size() <= most;
     }
 
     private static Files.Stat stat(String path) {

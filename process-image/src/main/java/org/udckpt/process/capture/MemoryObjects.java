@@ -17,6 +17,7 @@ import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.kinds.base.IpcObject;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.kinds.base.OpenedByName;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.SharedMemory;
 import org.udckpt.process.trace.Injector;
@@ -96,12 +97,21 @@ final class MemoryObjects {
         }
     }
 
+    /** The content of a file on a file system of the job's own. */
+    long addMounted(String path, Files.Stat stat, int fd) {
+        return add(key(stat), MemoryKind.MOUNTED_FILE, path, stat, 0, 0, 0, fd);
+    }
+
     /** The object behind an open regular file, or 0 when it is to be found by its path again. */
     long ofFile(OpenDescriptor open) {
+        if (open.process().ownsFileSystem(open.stat()) && open.stat().links() > 0) {
+            return 0;
+        }
         MemoryKind kind = kind(open);
         if (kind == null || kind == MemoryKind.DISK_FILE) {
             String refusal = kind == null ? null
-                    : files.opened(nameOnDisk(open), open.proc(), open.flags(), open.stat(), readable(open));
+                    : files.opened(open.process().outside(nameOnDisk(open)), open.proc(), open.flags(), open.stat(),
+                            readable(open));
             if (refusal != null) {
                 throw open.refuse(refusal);
             }
@@ -179,6 +189,9 @@ final class MemoryObjects {
 
     /** The object behind a mapping, or 0: private memory over a file that still has its name, or over nothing. */
     long ofMapping(TracedProcess process, Mapping mapping) {
+        if (mapping.file() && process.mountNamespace != null && ofOwn(process, mapping)) {
+            return 0;
+        }
         if (!mapping.file() || mapping.path().startsWith("[")
                 || !mapping.shared() && (!mapping.deleted() || mapping.path().equals("/anon_hugepage"))) {
             return 0;
@@ -196,6 +209,28 @@ final class MemoryObjects {
             return known == null ? 0 : known;
         }
         return addMapped(process, mapping);
+    }
+
+    /** Whether its content comes with a file system of the job's own. */
+    private static boolean ofOwn(TracedProcess process, Mapping mapping) {
+        Files.Stat stat = mapping.path().startsWith("[") ? null : Files.tryStat(link(process, mapping));
+        boolean own = stat != null && process.ownsFileSystem(stat);
+        if (own && stat.links() == 0) {
+            return false;
+        }
+        boolean placed = mapping.shared() && mapping.path().startsWith("/") && !sysv(mapping)
+                && !mapping.path().startsWith("/memfd:") && !mapping.path().equals(ZERO_DEVICE);
+        if (!own && stat != null && (!mapping.deleted() || placed)) {
+            if (!mapping.deleted()) {
+                OpenedByName.found(process, "a file that it has mapped", mapping.path(), stat);
+            }
+            if (placed && (mapping.writable() || mapping.deleted())
+                    && !mapping.path().equals(process.outside(mapping.path()))) {
+                throw process.refuse("it has mapped " + mapping.path() + " shared and writable, which is mounted from "
+                        + process.outside(mapping.path()) + " in its mount namespace, and cannot be checkpointed");
+            }
+        }
+        return own;
     }
 
     private long addMapped(TracedProcess process, Mapping mapping) {

@@ -4,6 +4,7 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.Proc;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.OpenedByName;
+import org.udckpt.process.kinds.mount.JobMounts;
 
 /**
  * Refuses a process that has left the surroundings in which its rank was started, and in which a restart would put it:
@@ -23,12 +24,16 @@ final class ProcessEnvironmentCheck {
     private final String[] namespaces = new String[NAMESPACES.length];
     private final CgroupCheck cgroups;
     private final PrivilegeReader privileges;
+    private final JobMounts mounts;
+    private final int started;
     private final TaskStatus origin;
     private final int originPid;
     private final String label;
 
     /** @param origin as {@link SharingCheck#origin} says it */
-    ProcessEnvironmentCheck(int origin) {
+    ProcessEnvironmentCheck(int origin, JobMounts mounts) {
+        this.mounts = mounts;
+        this.started = origin;
         for (int i = 0; i < namespaces.length; i++) {
             namespaces[i] = namespace(origin, i);
         }
@@ -47,7 +52,10 @@ final class ProcessEnvironmentCheck {
     void refuse(TracedProcess process) {
         for (int i = 0; i < namespaces.length; i++) {
             String own = namespace(process.pid, i);
-            if (own != null && namespaces[i] != null && !own.equals(namespaces[i])) {
+            boolean other = own != null && namespaces[i] != null && !own.equals(namespaces[i]);
+            if (other && NAMESPACES[i].equals("mnt")) {
+                process.mountNamespace = mounts.of(process, started);
+            } else if (other) {
                 throw process.refuse("it is in a " + NAMESPACES[i]
                         + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
             }
@@ -106,7 +114,7 @@ final class ProcessEnvironmentCheck {
         }
         Files.Stat stat = Files.stat("/proc/" + process.pid + "/" + link);
         if (path.endsWith(" (deleted)") && stat.links() == 0) {
-            if (stat.type() == Files.Stat.DIRECTORY && !path.startsWith("/proc/")) {
+            if (stat.type() == Files.Stat.DIRECTORY && !path.startsWith("/proc/") && process.mountNamespace == null) {
                 process.workingDirectoryDeleted = true;
                 return;
             }

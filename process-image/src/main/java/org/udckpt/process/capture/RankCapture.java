@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.mount.JobMounts;
 import org.udckpt.process.trace.TracerThread;
 
 /** One rank's tree in the middle of a capture, driven phase by phase on its own tracer thread. */
@@ -60,10 +61,10 @@ final class RankCapture {
     }
 
     /** Everything that is read from outside, and the refusals that follow from it. */
-    CompletableFuture<Long> read() {
+    CompletableFuture<Long> read(JobMounts mounts) {
         return timed(() -> {
             ProcessEnvironmentCheck surroundings =
-                    new ProcessEnvironmentCheck(SharingCheck.origin(processes().getFirst()));
+                    new ProcessEnvironmentCheck(SharingCheck.origin(processes().getFirst()), mounts);
             for (TracedProcess process : processes()) {
                 ProcessReader.read(process);
                 process.library = Attachment.check(process, root.library(process));

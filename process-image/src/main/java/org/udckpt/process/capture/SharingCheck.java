@@ -97,7 +97,7 @@ final class SharingCheck {
     }
 
     /** The shepherd of a root; -1: it has none. */
-    private static int shepherd(int root) {
+    static int shepherd(int root) {
         int parent = parent(root);
         return parent > 0 && SHEPHERD.equals(Proc.text("/proc/" + parent + "/comm").strip()) ? parent : -1;
     }

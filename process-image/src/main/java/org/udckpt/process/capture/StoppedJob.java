@@ -18,6 +18,8 @@ import org.udckpt.process.files.Prefixes;
 import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.Outside;
+import org.udckpt.process.kinds.mount.JobMounts;
+import org.udckpt.process.kinds.mount.MountRows;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.DescriptorNumbers;
 import org.udckpt.process.model.Region;
@@ -29,6 +31,7 @@ final class StoppedJob {
     final FileCut files;
     final MemoryObjects memory;
     final DescriptorReader reader;
+    final JobMounts mounts = new JobMounts();
     final Map<TracedProcess, List<Region>> regions = new HashMap<>();
     final List<Zombie> zombies = new ArrayList<>();
     Clocks clocks;
@@ -70,6 +73,8 @@ final class StoppedJob {
         }
         reader.readInFlight();
         reader.finish();
+        new MountRows(mounts, table, memory::addMounted, quiet)
+                .add(ranks.stream().flatMap(rank -> rank.processes().stream()).toList());
         refuseTooMany(ranks.getFirst().processes().getFirst());
         files.cut();
         clocks = clocks(ranks.getFirst().root.pid());

@@ -15,6 +15,7 @@ import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.CallFilter;
+import org.udckpt.process.kinds.mount.MountNamespace;
 import org.udckpt.process.model.PosixTimer;
 
 /** A process in the middle of a capture. Pids are the agent's, except where a name says namespace. */
@@ -55,6 +56,8 @@ final class TracedProcess implements AskedProcess {
     String rootDirectory = "/";
     /** {@link #mounts()}; null: through its own root. */
     String seenThrough;
+    /** Null: that in which the job was started. */
+    MountNamespace mountNamespace;
     /** The process that the job was started by, in this one's namespace: {@link SharingCheck#origin}. */
     int originPid;
     int[] ownedDescriptors = new int[0];
@@ -167,6 +170,31 @@ final class TracedProcess implements AskedProcess {
     @Override
     public String mounts() {
         return seenThrough == null ? AskedProcess.super.mounts() : seenThrough;
+    }
+
+    @Override
+    public int mountNamespace() {
+        return mountNamespace == null ? 0 : mountNamespace.number();
+    }
+
+    @Override
+    public String seen(String path) {
+        return mountNamespace == null ? mounts() + path : mountNamespace.seen(mounts(), path);
+    }
+
+    @Override
+    public String outside(String path) {
+        return mountNamespace == null ? path : mountNamespace.outside(path);
+    }
+
+    @Override
+    public boolean ownsFileSystem(Files.Stat file) {
+        return mountNamespace != null && mountNamespace.owns(file);
+    }
+
+    @Override
+    public boolean fromOutside(String path, Files.Stat file) {
+        return mountNamespace != null && mountNamespace.fromOutside(path, file);
     }
 
     @Override

@@ -15,6 +15,7 @@ import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MappedFile;
+import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.RowCheck;
@@ -55,7 +56,7 @@ final class ObjectCheck implements CheckedImage {
         descriptors();
         Set<Long> shared = new HashSet<>();
         byId.forEach((id, object) -> {
-            if (object instanceof SharedMemory) {
+            if (object instanceof SharedMemory memory && memory.kind() != MemoryKind.MOUNTED_FILE) {
                 shared.add(id);
             }
         });

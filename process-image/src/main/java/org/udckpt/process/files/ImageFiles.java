@@ -9,6 +9,7 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.model.SharedMemory;
 
@@ -57,11 +58,13 @@ final class ImageFiles {
             known.add(file.path());
             visitor.regular(file);
         }
+        MountViews views = MountViews.of(image);
         for (var object : image.objects()) {
-            if (object instanceof OpenFile file && file.backing() == 0 && (file.flags() & 3) != Syscall.O_RDONLY
-                    && !isSaved(image, file.path())
-                    && known.add("open " + file.path())) {
-                visitor.tail(file);
+            if (object instanceof OpenFile file && file.backing() == 0 && (file.flags() & 3) != Syscall.O_RDONLY) {
+                String path = views.outsideOf(file.id(), file.path()); // null: it comes with its file system
+                if (path != null && !isSaved(image, path) && known.add("open " + path)) {
+                    visitor.tail(file.at(path));
+                }
             }
         }
         if (request.root().isEmpty()) {

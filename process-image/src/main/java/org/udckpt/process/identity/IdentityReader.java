@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -18,8 +19,8 @@ import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.FileIdentity.Use;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.OpenFile;
-import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 
 /**
@@ -80,27 +81,34 @@ public final class IdentityReader {
 
     private Map<String, Use> uses() {
         Map<String, Use> uses = new TreeMap<>();
+        MountViews views = MountViews.of(image);
         Set<String> nameless = image.regions().stream().filter(region -> region.backing() != 0).map(Region::path)
                 .collect(Collectors.toSet());
-        image.processes().stream().map(ProcessState::executable)
-                .filter(path -> path.startsWith("/") && !nameless.contains(path))
+        image.processes().stream()
+                .filter(one -> one.executable().startsWith("/") && !nameless.contains(one.executable()))
+                .map(one -> views.outside(one.pid(), one.executable())).filter(Objects::nonNull)
                 .forEach(path -> uses.put(path, Use.PROGRAM));
         for (Region region : image.regions()) {
-            if (region.backing() == 0 && region.path().startsWith("/") && !region.path().equals(HUGE_PAGES)) {
+            String path = region.backing() == 0 && region.path().startsWith("/") && !region.path().equals(HUGE_PAGES)
+                    ? views.outside(region.pid(), region.path()) : null;
+            if (path != null) {
                 if (!region.shared() || region.permissions().charAt(2) == 'x') {
-                    uses.put(region.path(), Use.PROGRAM);
+                    uses.put(path, Use.PROGRAM);
                 } else if (!region.writable() && !(" " + region.vmFlags() + " ").contains(" mw ")) {
                     // else it is the job that writes to it
-                    uses.putIfAbsent(region.path(), Use.SHARED);
+                    uses.putIfAbsent(path, Use.SHARED);
                 }
             }
         }
         for (var object : image.objects()) {
-            if (object instanceof OpenFile file && file.backing() == 0) {
+            String path = object instanceof OpenFile file && file.backing() == 0
+                    ? views.outsideOf(file.id(), file.path()) : null;
+            if (path != null) {
+                OpenFile file = (OpenFile) object;
                 if ((file.flags() & ACCESS) == Syscall.O_RDONLY) {
-                    read.put(file.path(), file);
+                    read.put(path, file);
                 } else {
-                    written.add(file.path());
+                    written.add(path);
                 }
             }
         }

@@ -9,6 +9,7 @@ import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.JobName;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.names.NameRefused;
 import org.udckpt.process.names.NamesCheck;
@@ -38,10 +39,15 @@ public final class NewNames {
         }
         for (KernelObject object : image.objects()) {
             NewName name = ObjectKinds.of(object).name(object, known.get(object.id()), users.get(object.id()));
-            if (name != null) {
+            if (name != null && !isOwn(name, object, image)) {
                 byObject.put(object.id(), name);
             }
         }
+    }
+
+    /** Whether it comes with a file system that only a mount namespace of the job has: then it is no row of names. */
+    private boolean isOwn(NewName name, KernelObject object, JobImage image) {
+        return name.kind() == NewName.Kind.FIFO && !known.containsKey(object.id()) && !MountViews.of(image).one();
     }
 
     /** The object's name; null: it never had one, or it was removed. */

@@ -30,6 +30,11 @@ import org.udckpt.process.kinds.ipc.SemaphoreUndoKind;
 import org.udckpt.process.kinds.lock.FileLockKind;
 import org.udckpt.process.kinds.memory.MappedFileKind;
 import org.udckpt.process.kinds.memory.SharedMemoryKind;
+import org.udckpt.process.kinds.mount.FilesystemEntryKind;
+import org.udckpt.process.kinds.mount.JobFilesystemKind;
+import org.udckpt.process.kinds.mount.JobMountKind;
+import org.udckpt.process.kinds.mount.NamespaceMemberKind;
+import org.udckpt.process.kinds.mount.OutsidePathKind;
 import org.udckpt.process.kinds.named.DirectoryOrDeviceKind;
 import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
@@ -162,7 +167,17 @@ public enum ObjectKinds {
     /** seccomp(2). */
     SECCOMP_FILTER(new SeccompFilterKind()),
     /** chroot(2). */
-    ROOT_DIRECTORY(new RootDirectoryKind());
+    ROOT_DIRECTORY(new RootDirectoryKind()),
+    /** mount_namespaces(7). */
+    JOB_MOUNT(new JobMountKind()),
+    /** What only these have mounted. */
+    JOB_FILESYSTEM(new JobFilesystemKind()),
+    /** Their files. */
+    FILESYSTEM_ENTRY(new FilesystemEntryKind()),
+    /** Who is in one. */
+    NAMESPACE_MEMBER(new NamespaceMemberKind()),
+    /** Files from before. */
+    OUTSIDE_PATH(new OutsidePathKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

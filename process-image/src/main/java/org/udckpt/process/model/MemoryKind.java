@@ -12,5 +12,7 @@ public enum MemoryKind {
     /** a file of a memory file system that still has its name */
     NAMED_FILE,
     /** a file on disk that the job had open for writing: its contents at the checkpoint, to be put back */
-    DISK_FILE
+    DISK_FILE,
+    /** a file of a {@link JobFilesystem} */
+    MOUNTED_FILE
 }

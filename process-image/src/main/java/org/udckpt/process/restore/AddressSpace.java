@@ -158,6 +158,12 @@ final class AddressSpace {
                 open(batch, places);
             }
             int flags = (writes(region) ? Syscall.O_RDWR : Syscall.O_RDONLY) | Syscall.O_CLOEXEC;
+            if (files.views().from(process.pid(), region.path())) {
+                open(batch, places);
+                open.put(key(region), LinuxError.check(files.tryOpenSeen(tracee, region.path(), flags),
+                        tracee.name() + ": open " + region.path()));
+                continue;
+            }
             places.put(key(region), new Opening(region.path(), files.open(batch, region.path(), flags)));
         }
         open(batch, places);
@@ -168,7 +174,7 @@ final class AddressSpace {
                 .concat(Stream.of(process.executable()),
                         regions.stream().filter(region -> !region.kernelOwned() && onFile(region) && !writes(region)
                                 && !shared.containsKey(region.backing())).map(Region::path))
-                .distinct().filter(path -> verified.mapped(path) != null).toList();
+                .distinct().filter(this::isGiven).toList();
         if (paths.isEmpty()) {
             return;
         }
@@ -176,7 +182,13 @@ final class AddressSpace {
         for (int i = 0; i < numbers.length; i++) {
             open.put("r" + paths.get(i), numbers[i]);
         }
-        program = verified.mapped(process.executable()) == null ? -1 : open.get("r" + process.executable());
+        program = isGiven(process.executable()) ? open.get("r" + process.executable()) : -1;
+    }
+
+    /** In a mount namespace of the job's own it is opened by its name, so that it is on that one's mount. */
+    private boolean isGiven(String path) {
+        boolean own = files.views().namespace(process.pid()) != 0 && !files.views().from(process.pid(), path);
+        return !own && verified.mapped(path) != null;
     }
 
     /** @param place in the batch */

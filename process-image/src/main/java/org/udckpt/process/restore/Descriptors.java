@@ -68,6 +68,11 @@ final class Descriptors {
         return users.getOrDefault(memory, tracees.values().iterator().next());
     }
 
+    /** Before anything is found by its name. */
+    void enter() {
+        kinds.enter();
+    }
+
     /** Before memory is mapped. */
     void makeMemory() {
         kinds.makeMemory();

@@ -2,6 +2,7 @@ package org.udckpt.process.restore;
 
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -9,6 +10,8 @@ import java.util.stream.Collectors;
 import org.udckpt.linux.Access;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.MountLine;
+import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.NewNames;
 import org.udckpt.process.kinds.deleted.DeletedWorkingDirectory;
@@ -19,6 +22,7 @@ import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.JobMount;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MappedFile;
 import org.udckpt.process.model.OpenFile;
@@ -76,28 +80,40 @@ final class FileChecks {
     /** @param except paths that are put back later */
     private void check(Set<String> except) {
         Set<String> written = new HashSet<>();
-        files.stream().filter(FileChecks::writable).forEach(file -> written.add(file.path()));
+        files.stream().filter(FileChecks::writable).forEach(file -> written.add(outside(file)));
         for (OpenFile file : files) {
-            if (!saved.contains(file.path())) { // else its content is in the image
-                check(file, written.contains(file.path()));
+            String path = outside(file);
+            if (path == null) {
+                continue; // it comes with its file system
+            }
+            if (!saved.contains(path)) { // else its content is in the image
+                check(file, path, written.contains(path));
             } else {
-                puttable(file);
+                puttable(path, file.flags());
             }
         }
         bySizeAndTime(except);
         Set<Integer> nameless = DeletedWorkingDirectory.of(image);
         image.processes().stream().filter(process -> !nameless.contains(process.pid()))
-                .map(ProcessState::workingDirectory).distinct().filter(path -> looked(path, except))
-                .forEach(path -> directory(path, "works in", "working"));
-        image.objects().stream().filter(RootDirectory.class::isInstance).map(one -> ((RootDirectory) one).path())
+                .map(one -> names.views().outside(one.pid(), one.workingDirectory())).filter(Objects::nonNull)
+                .distinct()
+                .filter(path -> looked(path, except)).forEach(path -> directory(path, "works in", "working"));
+        image.objects().stream().filter(RootDirectory.class::isInstance).map(RootDirectory.class::cast)
+                .map(one -> names.views().outside(one.pid(), one.path())).filter(Objects::nonNull)
                 .distinct().filter(path -> looked(path, except)).forEach(this::root);
+        image.objects().stream().filter(JobMount.class::isInstance).map(JobMount.class::cast)
+                .filter(one -> one.tree() != 0 && !names.views().isMachines(one)).map(JobMount::outside)
+                .filter(path -> !path.isEmpty()).distinct().filter(path -> looked(path, except))
+                .forEach(this::mounted);
         Set<String> later = new HashSet<>(except);
         new NewNames(image).all().forEach(name -> addWithDirectories(later, name.path()));
         for (KernelObject object : image.objects()) {
-            if (object instanceof DirectoryOrDevice opened && looked(opened.path(), later)) {
-                Files.Stat now = stat(() -> names.look(opened.path(), (opened.flags() & Syscall.O_NOFOLLOW) != 0),
-                        opened.path(), "has open");
-                permitted(opened.path(), opened.flags(), now);
+            String path = object instanceof DirectoryOrDevice opened
+                    ? names.views().outsideOf(opened.id(), opened.path()) : null;
+            if (path != null && looked(path, later)) {
+                int flags = ((DirectoryOrDevice) object).flags();
+                Files.Stat now = stat(() -> names.look(path, (flags & Syscall.O_NOFOLLOW) != 0), path, "has open");
+                permitted(path, flags, now);
             }
         }
         image.watches().stream().map(InotifyWatch::path).distinct().filter(path -> looked(path, later))
@@ -117,6 +133,17 @@ final class FileChecks {
         }
     }
 
+    /** What is mounted by its path cannot be exchanged by others, unless it is a mount itself. */
+    private void mounted(String path) {
+        stat(() -> names.look(path), path, "mounts");
+        boolean mount = MountLine.parse(Proc.text("/proc/self/mountinfo")).stream()
+                .anyMatch(line -> line.point().equals(path));
+        String refusal = mount ? null : RootDirectory.replaceable(path);
+        if (refusal != null) {
+            throw changed(path + ", which the job mounts, " + refusal);
+        }
+    }
+
     private void directory(String path, String does, String kind) {
         Files.Stat now = stat(() -> names.look(path), path, does);
         if (now.type() != Files.Stat.DIRECTORY) {
@@ -129,12 +156,16 @@ final class FileChecks {
      * Its content and mode are put back, which attributes (chattr(1)) and a mount that is read-only now do not let
      * happen.
      */
-    private void puttable(OpenFile file) {
-        Files.Stat now = Files.tryStat(file.path()); // a look: what is opened is verified
-        int error = now == null ? 0 : Access.refusal(file.path(), file.flags(), now);
+    private static void puttable(String path, int flags) {
+        Files.Stat now = Files.tryStat(path); // a look: what is opened is verified
+        int error = now == null ? 0 : Access.refusal(path, flags, now);
         if (error != LinuxError.EACCES) {
-            refused(error, file.path(), "cannot be opened");
+            refused(error, path, "cannot be opened");
         }
+    }
+
+    private String outside(OpenFile file) {
+        return names.views().outsideOf(file.id(), file.path());
     }
 
     private static void permitted(String path, int flags, Files.Stat now) {
@@ -185,20 +216,20 @@ final class FileChecks {
         }
     }
 
-    private void check(OpenFile file, boolean written) {
-        Files.Stat now = stat(() -> names.look(file.path()), file.path(), "has open");
+    private void check(OpenFile file, String path, boolean written) {
+        Files.Stat now = stat(() -> names.look(path), path, "has open");
         names.verify(file, now);
         if (now.type() != Files.Stat.REGULAR) {
-            throw changed(file.path() + ", which the job has open, is not a regular file any more");
+            throw changed(path + ", which the job has open, is not a regular file any more");
         }
-        permitted(file.path(), file.flags(), now);
+        permitted(path, file.flags(), now);
         if (now.size() < file.size()) {
             throw changed(("%s, which the job has open, has %d bytes; it had %d at the checkpoint; restore the file, "
-                    + "or take a checkpoint that matches").formatted(file.path(), now.size(), file.size()));
+                    + "or take a checkpoint that matches").formatted(path, now.size(), file.size()));
         }
-        if (!written && !identified.contains(file.path())
+        if (!written && !identified.contains(path)
                 && (now.size() != file.size() || now.modified() != file.modifiedNs())) {
-            warn.accept("file " + file.path() + ", which the job reads, was changed since the checkpoint ("
+            warn.accept("file " + path + ", which the job reads, was changed since the checkpoint ("
                     + file.size() + " bytes, now " + now.size()
                     + "): the job goes on reading the changed file");
         }
@@ -227,13 +258,14 @@ final class FileChecks {
      */
     void cutBack(String root) {
         for (OpenFile file : files) {
-            if (writable(file)
-                    && stat(() -> names.stat(root, file.path()), file.path(), "has open").size() > file.size()) {
-                int fd = names.open(root, file.path(), Syscall.O_WRONLY);
+            String path = outside(file);
+            if (path != null && writable(file)
+                    && stat(() -> names.stat(root, path), path, "has open").size() > file.size()) {
+                int fd = names.open(root, path, Syscall.O_WRONLY);
                 try {
                     names.verify(file, Files.stat(fd));
                     LinuxError.check(Syscall.call(Syscall.FTRUNCATE, fd, file.size()),
-                            "cut " + file.path() + " back to " + file.size() + " bytes");
+                            "cut " + path + " back to " + file.size() + " bytes");
                 } finally {
                     Files.close(fd);
                 }

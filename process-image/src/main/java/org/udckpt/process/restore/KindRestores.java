@@ -36,6 +36,10 @@ final class KindRestores {
         }
     }
 
+    void enter() {
+        byRecord.values().forEach(KindRestore::enter);
+    }
+
     void makeMemory() {
         byRecord.values().forEach(KindRestore::makeMemory);
     }

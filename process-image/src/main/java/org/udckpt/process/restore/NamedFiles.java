@@ -17,6 +17,7 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.SharedMemory;
@@ -31,6 +32,8 @@ final class NamedFiles {
     /** struct open_how of openat2(2). */
     static final int OPEN_HOW_BYTES = 24;
 
+    private final MountViews views;
+    private int shepherd;
     private final boolean otherUsers;
     private final boolean elsewhere;
     private final VerifiedFiles verified;
@@ -44,6 +47,7 @@ final class NamedFiles {
      * @param verified what was found under some names already
      */
     NamedFiles(JobImage image, boolean covered, Map<String, Files.Stat> putThere, VerifiedFiles verified) {
+        this.views = MountViews.of(image);
         this.verified = verified;
         this.otherUsers = image.privileges().stream().anyMatch(Privileges.Credentials.class::isInstance);
         this.elsewhere = covered;
@@ -60,12 +64,39 @@ final class NamedFiles {
         }
     }
 
+    /** Where the paths of the image's processes lead. */
+    MountViews views() {
+        return views;
+    }
+
+    /** @param pid as the job numbers it: of a process that is where the job was started */
+    void shepherd(int pid) {
+        shepherd = pid;
+    }
+
     /** In {@code maker}: a descriptor or {@code -errno}. */
     long tryOpen(Tracee maker, String path, int flags, int mode) {
-        long fd = maker.tryCall(Syscall.OPENAT2, AT_FDCWD, maker.string(path), how(maker, flags, mode), OPEN_HOW_BYTES);
+        return tryOpen(maker, path, flags, mode, views.from(maker.pid(), path));
+    }
+
+    /** @param before the path is from before it was in its mount namespace */
+    long tryOpen(Tracee maker, String path, int flags, int mode, boolean before) {
+        long fd = before && views.namespace(maker.pid()) != 0 ? tryOpenOutside(maker, path, flags, mode)
+                : maker.tryCall(Syscall.OPENAT2, AT_FDCWD, maker.string(path), how(maker, flags, mode), OPEN_HOW_BYTES);
         if (fd == -LinuxError.ELOOP) {
             throw link(path);
         }
+        return fd;
+    }
+
+    /** What it had before it was in its mount namespace. */
+    private long tryOpenOutside(Tracee maker, String path, int flags, int mode) {
+        long root = maker.call("open the root directory outside", Syscall.OPEN,
+                maker.string("/proc/" + shepherd + "/root"), Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC,
+                0);
+        long fd = maker.tryCall(Syscall.OPENAT2, root, maker.string(path.equals("/") ? "." : path.substring(1)),
+                how(maker, flags, mode), OPEN_HOW_BYTES);
+        maker.call("close", Syscall.CLOSE, root);
         return fd;
     }
 
@@ -74,12 +105,18 @@ final class NamedFiles {
      * as a FIFO for whose other end that would wait.
      */
     long tryOpenSeen(Tracee maker, String path, int flags) {
-        boolean twice = seen.containsKey(path) && (flags & (Syscall.O_PATH | Syscall.O_NOFOLLOW)) == 0;
-        long fd = tryOpen(maker, path, twice ? Syscall.O_PATH | Syscall.O_CLOEXEC : flags, 0);
+        return tryOpenSeen(maker, path, flags, views.from(maker.pid(), path));
+    }
+
+    /** @param before as with {@link #tryOpen(Tracee, String, int, int, boolean)} */
+    long tryOpenSeen(Tracee maker, String path, int flags, boolean before) {
+        String outside = before ? path : views.outside(maker.pid(), path);
+        boolean twice = seen.containsKey(outside) && (flags & (Syscall.O_PATH | Syscall.O_NOFOLLOW)) == 0;
+        long fd = tryOpen(maker, path, twice ? Syscall.O_PATH | Syscall.O_CLOEXEC : flags, 0, before);
         if (fd < 0) {
             return fd;
         }
-        verify(path, stat(maker, fd));
+        verify(outside, stat(maker, fd));
         if (!twice) {
             return fd;
         }
@@ -119,8 +156,12 @@ final class NamedFiles {
     }
 
     void verifyOpened(Tracee maker, String path, long fd) {
-        if (seen.containsKey(path)) {
-            verify(path, stat(maker, fd));
+        String outside = views.outside(maker.pid(), path);
+        if (seen.containsKey(outside)) {
+            verify(outside, stat(maker, fd));
+        }
+        if (views.namespace(maker.pid()) != 0 && outside != null) {
+            verified.requireMapped(outside, stat(maker, fd));
         }
     }
 
@@ -241,11 +282,15 @@ final class NamedFiles {
      * @throws RestoreException it is another one, of which nobody knows who put it there
      */
     void verify(OpenFile file, Files.Stat now) {
-        if (!elsewhere) {
-            verified.requireSame(file.path(), now);
+        String outside = views.outsideOf(file.id(), file.path());
+        if (outside == null) {
+            return; // it came with its file system
         }
-        verify(file.path(), now);
-        boolean known = otherUsers && !elsewhere && file.inode() != 0 && !putBack.contains(file.path());
+        if (!elsewhere) {
+            verified.requireSame(outside, now);
+        }
+        verify(outside, now);
+        boolean known = otherUsers && !elsewhere && file.inode() != 0 && !putBack.contains(outside);
         if (known && (now.inode() != file.inode() || !sameDevice(now.device(), file.device()))) {
             throw new RestoreException(RestoreException.Reason.FILE_CHANGED, "file " + file.path()
                     + ", which the job has open, differs from the file at the checkpoint (inode " + now.inode()

@@ -1,6 +1,7 @@
 package org.udckpt.process.restore;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.udckpt.linux.Files;
 import org.udckpt.process.kinds.NewNames;
@@ -39,8 +40,13 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
     }
 
     @Override
-    public long tryOpenSeen(Maker maker, String path, int flags) {
-        return files.tryOpenSeen((Tracee) maker, path, flags);
+    public long tryOpenSeen(Maker maker, String path, int flags, long object) {
+        return files.tryOpenSeen((Tracee) maker, path, flags, files.views().from(object));
+    }
+
+    @Override
+    public long tryOpenFor(Maker maker, String path, int flags, long object) {
+        return files.tryOpen((Tracee) maker, path, flags, 0, files.views().from(object));
     }
 
     @Override
@@ -50,7 +56,7 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
 
     @Override
     public void verify(Maker maker, String path, long fd) {
-        files.verify(path, NamedFiles.stat((Tracee) maker, fd));
+        files.verify(files.views().outside(maker.pid(), path), NamedFiles.stat((Tracee) maker, fd));
     }
 
     @Override
@@ -66,6 +72,26 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
     @Override
     public void fill(SharedMemory memory, Maker maker, long fd) {
         contents.fill(memory, (Tracee) maker, fd);
+    }
+
+    @Override
+    public void fillHere(SharedMemory memory, int fd) {
+        contents.fillHere(memory, fd);
+    }
+
+    @Override
+    public long give(Maker maker, int descriptor) {
+        return Handover.give((Tracee) maker, handles, List.of(descriptor))[0];
+    }
+
+    @Override
+    public boolean isOwn(Maker maker, String path) {
+        return files.views().outside(maker.pid(), path) == null;
+    }
+
+    @Override
+    public String outside(Maker maker, String path) {
+        return files.views().namespace(maker.pid()) == 0 ? path : "/proc/" + tree.shepherd() + "/root" + path;
     }
 
     @Override

@@ -16,6 +16,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MonotonicClock;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
 import org.udckpt.process.kinds.NewNames;
 import org.udckpt.process.kinds.deleted.DeletedWorkingDirectory;
 import org.udckpt.process.kinds.terminal.TerminalRestore;
@@ -24,6 +25,7 @@ import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
@@ -97,6 +99,16 @@ public final class Restorer {
         PeerMakers.check(image, owners);
         KernelAttributes.refuseUnknown(image, owners);
         ProcessAttributes.checkLimits(image, owners);
+        refuseNamespaces(image, false);
+    }
+
+    /** @param covered other directories lie over the job's own */
+    private static void refuseNamespaces(JobImage image, boolean covered) {
+        if (!MountViews.of(image).one() && (covered || User.id() != 0)) {
+            throw new RestoreException(RestoreException.Reason.UNSUPPORTED, "the job has mount namespaces of its own "
+                    + "(unshare(2)), " + (covered ? "in which files cannot be protected from changes"
+                            : "which only root can make again"));
+        }
     }
 
     /**
@@ -157,6 +169,7 @@ public final class Restorer {
         KernelAttributes.refuseUnknown(image, owners);
         ProcessAttributes.checkLimits(image, owners);
         SharedRoom.check(image, memory);
+        refuseNamespaces(image, target.changes() != null);
         // The tracer's end kills what is still traced (PTRACE_O_EXITKILL).
         try (VerifiedFiles verified = VerifiedFiles.of(image, SavedLibraries.of(image, memory),
                 target.changes() == null, target::warn)) {
@@ -240,6 +253,8 @@ public final class Restorer {
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(tracees, vectors);
         descriptors = new Descriptors(image, tracees, handles, names, newNames, placed, target, tree,
                 new SharedContents(sharedContents, pages, target.changes()), lazy);
+        names.shepherd(tree.shepherd());
+        descriptors.enter();
         Set<Integer> elsewhere = DeletedWorkingDirectory.of(image);
         for (ProcessState process : image.processes()) {
             Tracee tracee = tracees.get(process.pid());

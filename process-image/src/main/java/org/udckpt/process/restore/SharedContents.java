@@ -2,6 +2,7 @@ package org.udckpt.process.restore;
 
 import java.io.IOException;
 import java.util.Map;
+import org.udckpt.linux.Files;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.SharedMemory;
@@ -19,6 +20,16 @@ record SharedContents(Map<Long, MemorySource> sources, Pages pages, PrivateFiles
             try (ProcessHandleFd process = new ProcessHandleFd(maker.hostPid())) {
                 pages.fillFile(source, process.duplicate((int) fd), memory);
             }
+        }
+    }
+
+    /** Into a file that this process has open, and that is closed then. */
+    void fillHere(SharedMemory memory, int fd) {
+        MemorySource source = sources.get(memory.id());
+        if (source == null) {
+            Files.close(fd);
+        } else {
+            pages.fillFile(source, fd, memory);
         }
     }
 

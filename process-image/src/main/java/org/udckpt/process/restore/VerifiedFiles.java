@@ -115,6 +115,14 @@ final class VerifiedFiles implements AutoCloseable {
         }
     }
 
+    /** The same of what is mapped, and was opened by its name in another mount namespace. */
+    void requireMapped(String path, Files.Stat opened) {
+        Integer found = mapped.get(path);
+        if (found != null && !Files.stat(found).isSame(opened)) {
+            throw changed("file " + path + ", which the job maps, is another one in its mount namespace");
+        }
+    }
+
     private void verify(FileIdentity then, PathWriters paths, RefusedFiles refused) {
         try {
             verify(then, paths);

@@ -102,7 +102,13 @@ class RefusalTest {
     @CsvSource({"host-name, uts namespace of its own", "others-root, can be replaced by user 61002",
             "device-node, has another owner or other permissions",
             "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",
-            "raw-shut, a raw socket (IPv4) that was shut"})
+            "raw-shut, a raw socket (IPv4) that was shut",
+            "mounted-ramfs, 'a file system (ramfs, odd, /) that a restart cannot mount again'",
+            "mounted-fifo, 'n/fifo, on a mount that only the namespace has, is open'",
+            "mounted-socket, 'm/socket, on a mount that only a mount namespace of the job has'",
+            "mounted-inotify, this inotify descriptor is open in a mount namespace", "mounted-proc, has no /proc",
+            "mounted-directory, m/gone (deleted) is open in a mount namespace",
+            "mounted-user, user namespace of its own"})
     void oddPrivileges(String kind, String words) throws Exception {
         assumeTrue(Syscall.call(107 /* geteuid */) == 0, "not root");
         refusedTwice(kind, words);

@@ -11,6 +11,7 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.files.FileCut;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.Outside;
+import org.udckpt.process.kinds.mount.JobMounts;
 import org.udckpt.process.trace.TracerThread;
 
 /** A job that gets SIGSTOP while it is forked is stopped afterwards. */
@@ -26,7 +27,7 @@ class StopInForkTest {
             RankCapture rank = new RankCapture(request.roots().getFirst(), request.calls());
             try (FileCut files = new FileCut(request.files(), table::newId, GrowingFiles.read(request))) {
                 await(rank.stop());
-                await(rank.read());
+                await(rank.read(new JobMounts()));
                 await(rank.ask(new MemoryObjects(table, files)));
                 LinuxError.check(Syscall.call(Syscall.KILL, target.pid, SIGSTOP), "kill");
                 await(rank.fork());

@@ -25,10 +25,12 @@ import org.udckpt.process.model.KernelObject;
 class KindOrderTest {
     private static final String PROCESS = "org.udckpt.process", KINDS = PROCESS + ".kinds.";
     /** What a kind may know of others. */
-    private static final Map<String, Set<String>> KNOWS = Map.of("tcp", Set.of("socket"), "udp", Set.of("socket"),
-            "netlink", Set.of("socket"), "unix", Set.of("socket", "named"), "replaced", Set.of("socket"), "signal",
-            Set.of("lock"), "filter", Set.of("socket"), "binaryoption", Set.of("socket"),
-            "raw", Set.of("socket"));
+    private static final Map<String, Set<String>> KNOWS = Map.ofEntries(Map.entry("tcp", Set.of("socket")),
+            Map.entry("udp", Set.of("socket")), Map.entry("netlink", Set.of("socket")),
+            Map.entry("unix", Set.of("socket", "named")), Map.entry("replaced", Set.of("socket")),
+            Map.entry("signal", Set.of("lock")), Map.entry("filter", Set.of("socket")),
+            Map.entry("binaryoption", Set.of("socket")), Map.entry("raw", Set.of("socket")),
+            Map.entry("mount", Set.of("named")));
     /** Folders of no kind. */
     private static final Set<String> SHARED = Set.of("base", "socket", "refused");
 

@@ -14,6 +14,9 @@ public interface KindRestore<T> {
         return new KindRestore<>() {};
     }
 
+    /** Lets processes enter what they find names in; before anything is found by its name. */
+    default void enter() {}
+
     /** Makes what memory is mapped from; before all mappings. */
     default void makeMemory() {}
 

@@ -125,7 +125,10 @@ public final class OpenedByName {
     public String ofTheSame(OpenDescriptor open) {
         boolean link = open.stat().type() == Files.Stat.LINK;
         Files.Stat named = link ? Files.tryLinkStat(seenBy(open)) : Files.tryStat(seenBy(open));
-        if (named == null || !named.isSame(open.stat())) {
+        boolean same = named != null && named.isSame(open.stat());
+        if (!same && open.process().fromOutside(open.link(), open.stat())) {
+            named = open.stat();
+        } else if (!same) {
             throw open.refuse(open.link() + " is open, and " + (named == null ? "nothing is" : "something else is")
                     + " under this name now, so a restart could not open it again; close it first");
         }
@@ -155,7 +158,8 @@ public final class OpenedByName {
     /** Refuses a name that leads to something else than it did, or is out of reach: a mount lies over it. */
     public static void found(StoppedProcess process, String what, String path, Files.Stat stat) {
         Files.Stat named = Files.tryStat(seenBy(process, path));
-        if (named == null || !named.isSame(stat)) {
+        boolean same = named != null && named.isSame(stat) || process.fromOutside(path, stat);
+        if (!same) {
             throw process.refuse(what + " is " + path + ", and " + (named == null ? "nothing" : "something else")
                     + " is under this name now (another mount hides it, or it cannot be reached), so a "
                     + "restart would not find it");
@@ -176,7 +180,11 @@ public final class OpenedByName {
         if (path.startsWith("/proc/") || path.startsWith("/dev/pts") || !process.hasMountsOfItsOwn()) {
             return null;
         }
-        Files.Stat here = stat.type() == Files.Stat.LINK ? Files.tryLinkStat(path) : Files.tryStat(path);
+        String there = process.outside(path);
+        if (there == null) {
+            return null;
+        }
+        Files.Stat here = stat.type() == Files.Stat.LINK ? Files.tryLinkStat(there) : Files.tryStat(there);
         boolean same = here != null && here.isSame(stat) || isOverlay(seenBy(process, path));
         return same
                 ? null
@@ -215,7 +223,7 @@ public final class OpenedByName {
             return usual == null ? null : open.link();
         }
         String name = elsewhere.computeIfAbsent(number, _ -> isNode(usual, number) ? usual : "");
-        if (name.isEmpty()) {
+        if (name.isEmpty() || open.process().mountNamespace() != 0) {
             throw open.refuse("device node " + open.link() + " no longer exists, and " + usual
                     + " is not the same device, so a restart could not open it again; close it first");
         }
@@ -231,7 +239,7 @@ public final class OpenedByName {
 
     /** What a process's mounts have under a path. */
     private static String seenBy(StoppedProcess process, String path) {
-        return process.mounts() + path;
+        return process.seen(path);
     }
 
     private static String seenBy(OpenDescriptor open) {

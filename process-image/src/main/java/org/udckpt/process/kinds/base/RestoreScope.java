@@ -51,7 +51,15 @@ public interface RestoreScope {
     long openMade(Maker maker, String path, int flags, Files.Stat made);
 
     /** Opens, in {@code maker}, what was looked at before: a descriptor, or {@code -errno}. */
-    long tryOpenSeen(Maker maker, String path, int flags);
+    default long tryOpenSeen(Maker maker, String path, int flags) {
+        return tryOpenSeen(maker, path, flags, 0);
+    }
+
+    /** The same for an object, which may be from before the process was in its mount namespace. */
+    long tryOpenSeen(Maker maker, String path, int flags, long object);
+
+    /** As {@link #tryOpen(Maker, String, int)}, for an object. */
+    long tryOpenFor(Maker maker, String path, int flags, long object);
 
     /** As {@link #tryOpen(Maker, String, int, int)}, of what is there. */
     default long tryOpen(Maker maker, String path, int flags) {
@@ -78,6 +86,18 @@ public interface RestoreScope {
 
     /** Begins to put the memory's content into a file that {@code maker} has open. */
     void fill(SharedMemory memory, Maker maker, long fd);
+
+    /** As {@link #fill}, into a file that this process has open; it is closed then. */
+    void fillHere(SharedMemory memory, int fd);
+
+    /** The number, in {@code maker}, of a descriptor of this process, which stays open here. */
+    long give(Maker maker, int descriptor);
+
+    /** Whether a path leads {@code maker} to a file system of the job's own. */
+    boolean isOwn(Maker maker, String path);
+
+    /** The path under which {@code maker} finds what is outside of its mount namespace. */
+    String outside(Maker maker, String path);
 
     /** Puts the memory's content to an address in {@code maker}. */
     void fillAt(SharedMemory memory, Maker maker, long address, String what);

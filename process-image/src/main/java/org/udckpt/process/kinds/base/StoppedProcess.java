@@ -2,6 +2,7 @@ package org.udckpt.process.kinds.base;
 
 import java.util.List;
 import java.util.Set;
+import org.udckpt.linux.Files;
 
 /** A process of the job that stands still. Pids are the agent's, except where a name says namespace. */
 public interface StoppedProcess {
@@ -37,6 +38,31 @@ public interface StoppedProcess {
      */
     default String mounts() {
         return "/proc/" + pid() + "/root";
+    }
+
+    /** The mount namespace that it has made or entered; 0: that in which the job was started. */
+    default int mountNamespace() {
+        return 0;
+    }
+
+    /** What leads to a path of it, for this process. */
+    default String seen(String path) {
+        return mounts() + path;
+    }
+
+    /** Where a path of it is in the namespace in which the job was started; null: on a file system of the job's own. */
+    default String outside(String path) {
+        return path;
+    }
+
+    /** Whether the file is on a file system that only mount namespaces of the job have. */
+    default boolean ownsFileSystem(Files.Stat file) {
+        return false;
+    }
+
+    /** Whether it had the file of that name before it was in its mount namespace; that is remembered. */
+    default boolean fromOutside(String path, Files.Stat file) {
+        return false;
     }
 
     /** Whether its working directory has lost its name. */

@@ -8,6 +8,7 @@ import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.model.BrokenTable;
+import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.model.RowCheck;
 import org.udckpt.process.model.SharedMemory;
@@ -42,7 +43,8 @@ public final class OpenFileKind implements DescriptorKind<OpenFile> {
         row.absolute("path", file.path());
         row.notNegative("size", file.size());
         row.notNegative("position", file.position());
-        row.require(file.backing() == 0 || image.is(file.backing(), SharedMemory.class),
+        row.require(file.backing() == 0 || image.get(file.backing()) instanceof SharedMemory memory
+                && memory.kind() != MemoryKind.MOUNTED_FILE,
                 CheckedImage.NOT_SHARED_MEMORY, file.backing());
     }
 

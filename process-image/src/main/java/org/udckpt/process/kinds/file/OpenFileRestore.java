@@ -75,7 +75,7 @@ final class OpenFileRestore implements KindRestore<OpenFile> {
         int flags = OpenFlags.kept(file.flags());
         long formerly = formerNames.tryOpen(maker, file);
         long opened = formerly >= 0 ? formerly
-                : scope.tryOpen(maker, file.path(), flags | (waits ? Syscall.O_NONBLOCK : 0));
+                : scope.tryOpenFor(maker, file.path(), flags | (waits ? Syscall.O_NONBLOCK : 0), file.id());
         long fd = at(maker, file.path(), opened, 0);
         scope.verify(maker, file, fd);
         if (waits) {

@@ -34,7 +34,7 @@ public final class SharedMemoryKind implements ObjectKind<SharedMemory> {
             case NAMED_FILE, DISK_FILE, DELETED_FILE -> new SharedMemory(memory.id(), memory.kind(),
                     moves.apply(memory.path()), memory.size(), memory.mode(), memory.uid(), memory.gid(), memory.key(),
                     memory.ipcId(), memory.seals());
-            case ANONYMOUS, MEMFD, SYSV -> memory;
+            case ANONYMOUS, MEMFD, SYSV, MOUNTED_FILE -> memory;
         };
     }
 

@@ -1,5 +1,7 @@
 package org.udckpt.process.kinds.memory;
 
+import static org.udckpt.linux.LinuxConstants.AT_FDCWD;
+
 import java.util.HashMap;
 import java.util.Map;
 import org.udckpt.linux.LinuxError;
@@ -50,6 +52,8 @@ final class SharedMemoryRestore implements KindRestore<SharedMemory> {
             case DELETED_FILE -> fill(maker, memory, deletedFile(maker, memory));
             case NAMED_FILE -> fill(maker, memory, namedFile(maker, memory));
             case DISK_FILE -> scope.made().add(maker, memory.id(), diskFile(maker, memory));
+            case MOUNTED_FILE -> {
+            }
         }
     }
 
@@ -103,7 +107,26 @@ final class SharedMemoryRestore implements KindRestore<SharedMemory> {
                 return nameless;
             }
         }
+        if (scope.isOwn(maker, path)) {
+            return nameless(maker, path);
+        }
         return scope.placed().makeNameless(path, (where, made) -> scope.openMade(maker, where, Syscall.O_RDWR, made));
+    }
+
+    /** On a file system that nobody else has: under its name, or beside the one that has it now. */
+    private long nameless(Maker maker, String path) {
+        int flags = Syscall.O_RDWR | Syscall.O_CREAT | Syscall.O_EXCL | Syscall.O_CLOEXEC;
+        String name = path;
+        long fd = scope.tryOpen(maker, name, flags, 0600);
+        for (int other = 1; fd == -LinuxError.EEXIST; other++) {
+            name = path + "." + other;
+            fd = scope.tryOpen(maker, name, flags, 0600);
+        }
+        if (fd < 0) {
+            throw maker.changed("cannot make " + name + ", which had been deleted: " + LinuxError.name((int) -fd));
+        }
+        maker.call("remove " + name, Syscall.UNLINKAT, AT_FDCWD, maker.string(name), 0);
+        return fd;
     }
 
     private void fill(Maker maker, SharedMemory memory, long opened) {
@@ -130,7 +153,7 @@ final class SharedMemoryRestore implements KindRestore<SharedMemory> {
                 }
             }
             case NAMED_FILE, ANONYMOUS -> time(maker, memory);
-            case DISK_FILE -> {
+            case DISK_FILE, MOUNTED_FILE -> {
             }
         }
     }

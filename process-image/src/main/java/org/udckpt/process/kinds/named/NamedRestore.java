@@ -9,9 +9,10 @@ import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.OpenFlags;
 import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.model.KernelObject;
 
 /** Opens by its name again what is there, at its position. */
-final class NamedRestore<T> implements KindRestore<T> {
+final class NamedRestore<T extends KernelObject> implements KindRestore<T> {
     private final RestoreScope scope;
     private final Function<T, String> path;
     private final ToIntFunction<T> flags;
@@ -27,7 +28,7 @@ final class NamedRestore<T> implements KindRestore<T> {
     @Override
     public long make(Maker maker, T file) {
         String name = path.apply(file);
-        long fd = scope.tryOpenSeen(maker, name, OpenFlags.kept(flags.applyAsInt(file)));
+        long fd = scope.tryOpenSeen(maker, name, OpenFlags.kept(flags.applyAsInt(file)), file.id());
         if (fd < 0) {
             throw maker.changed("cannot open " + name + " again: " + LinuxError.name((int) -fd));
         }

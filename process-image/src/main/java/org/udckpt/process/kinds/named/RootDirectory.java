@@ -13,13 +13,19 @@ public record RootDirectory(long id, int pid, String path) implements KernelObje
      * the process would take his files for the system's.
      */
     public static String refusal(String path) {
+        String why = replaceable(path);
+        return why == null ? null : "its root directory " + path + " (chroot(2)) " + why;
+    }
+
+    /** The same without saying what it is. */
+    public static String replaceable(String path) {
         try (PathWriters paths = new PathWriters(); FoundFile found = paths.find(path)) {
             Writers others = found.writers().beside(found.own().text());
             return others.nobody() ? null
-                    : "its root directory " + path + " (chroot(2)) can be replaced by " + others
+                    : "can be replaced by " + others
                             + ", and a restart would enter what is there then; let only its owner and root do that";
         } catch (LinuxError e) {
-            return "its root directory " + path + " (chroot(2)) cannot be looked at: " + e.getMessage();
+            return "cannot be looked at: " + e.getMessage();
         }
     }
 }

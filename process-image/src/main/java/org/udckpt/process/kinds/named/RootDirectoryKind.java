@@ -41,7 +41,8 @@ public final class RootDirectoryKind implements ObjectKind<RootDirectory> {
             }
 
             private void add(StoppedProcess process) {
-                String refusal = RootDirectory.refusal(process.rootDirectory());
+                String outside = process.outside(process.rootDirectory());
+                String refusal = outside == null ? null : RootDirectory.refusal(outside);
                 if (refusal != null) {
                     throw process.refuse(refusal);
                 }

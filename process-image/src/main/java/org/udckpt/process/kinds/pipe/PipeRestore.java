@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
@@ -37,7 +38,8 @@ final class PipeRestore implements KindRestore<PipeEnd> {
     private void make(Pipe pipe, List<PipeEnd> ends) {
         Maker maker = ends.stream().map(end -> scope.maker(end.id())).filter(Objects::nonNull).findFirst()
                 .orElseThrow(() -> scope.inconsistent("pipe " + pipe.id() + " of the image has no end"));
-        long[] pair = pipe.path() == null ? anonymous(maker) : named(maker, scope.name(pipe.id()));
+        NewName name = scope.name(pipe.id());
+        long[] pair = pipe.path() == null ? anonymous(maker) : name == null ? own(maker, pipe) : named(maker, name);
         if (pipe.capacity() > 0) {
             maker.call("set a pipe's capacity to " + pipe.capacity(), Syscall.FCNTL, pair[1], F_SETPIPE_SZ,
                     pipe.capacity());
@@ -92,6 +94,17 @@ final class PipeRestore implements KindRestore<PipeEnd> {
             maker.call("chmod " + wanted.path(), Syscall.FCHMOD, opened, PlacedNames.mode(wanted, made));
             return opened;
         });
+        return new long[]{both, both};
+    }
+
+    /** It came with a file system of the job's own. */
+    private long[] own(Maker maker, Pipe pipe) {
+        long both = scope.isOwn(maker, pipe.path())
+                ? scope.tryOpen(maker, pipe.path(), Syscall.O_RDWR | Syscall.O_NONBLOCK | Syscall.O_CLOEXEC)
+                : -LinuxError.EXDEV;
+        if (both < 0) {
+            throw maker.changed("cannot open FIFO " + pipe.path() + " again: " + LinuxError.name((int) -both));
+        }
         return new long[]{both, both};
     }
 

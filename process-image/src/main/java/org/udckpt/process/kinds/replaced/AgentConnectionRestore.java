@@ -4,7 +4,6 @@ import static org.udckpt.linux.LinuxConstants.AF_UNIX;
 import static org.udckpt.linux.LinuxConstants.F_SETFL;
 import static org.udckpt.linux.LinuxConstants.SOCK_STREAM;
 
-import java.nio.file.Path;
 import org.udckpt.linux.RawText;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.KindRestore;
@@ -24,8 +23,8 @@ final class AgentConnectionRestore implements KindRestore<AgentConnection> {
 
     @Override
     public long make(Maker maker, AgentConnection agent) {
-        Path path = scope.agentSocket();
-        byte[] name = RawText.encode(path.toString());
+        String path = scope.outside(maker, scope.agentSocket().toString());
+        byte[] name = RawText.encode(path);
         if (name.length > MOST_NAME) {
             throw maker.unsupported("the path of the agent's socket is longer than 107 bytes: " + path);
         }

@@ -39,10 +39,20 @@ final class BoundFile {
             SocketFile found = at((int) file, id);
             if (!found.path().isEmpty()) {
                 OpenedByName.found(process, "the file of a bound unix socket", found.path(), Files.stat((int) file));
+                refuseElsewhere(process, found.path());
             }
             return found;
         } finally {
             Files.close((int) file);
+        }
+    }
+
+    /** A restart makes names where the job was started. */
+    static void refuseElsewhere(StoppedProcess process, String path) {
+        if (!path.equals(process.outside(path))) {
+            throw process
+                    .refuse("a unix socket is bound to " + path + ", on a mount that only a mount namespace of the "
+                            + "job has, where it cannot be checkpointed; bind it elsewhere");
         }
     }
 

@@ -342,6 +342,9 @@ final class UnixCapture implements SocketCapture {
                             + " bind it to an absolute name, or take the checkpoint as root")
                             .formatted(name));
         }
+        if (file != null && !file.path().isEmpty()) {
+            BoundFile.refuseElsewhere(one.open.process(), file.path());
+        }
         return file == null ? new SocketFile(one.id, "", 0, 0, 0) : file;
     }
 

@@ -1,0 +1,136 @@
+package org.udckpt.process.kinds.mount;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.udckpt.linux.LinuxConstants.AT_EMPTY_PATH;
+import static org.udckpt.linux.LinuxConstants.AT_SYMLINK_NOFOLLOW;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.model.FilesystemEntry;
+import org.udckpt.process.model.SharedMemory;
+
+/**
+ * Writes what is in a new tmpfs. All names are looked for below its root directory, on this file system and without
+ * symbolic links, so that nothing else is written to whatever an image says.
+ */
+final class EntryWriter {
+    private static final long SECOND_NS = 1_000_000_000L;
+
+    private final RestoreScope scope;
+    private final int root;
+    private final List<FilesystemEntry> entries;
+
+    /** @param root descriptor of the mount */
+    EntryWriter(RestoreScope scope, int root, List<FilesystemEntry> entries) {
+        this.scope = scope;
+        this.root = root;
+        this.entries = entries;
+    }
+
+    void write() {
+        entries.forEach(this::write);
+    }
+
+    private void write(FilesystemEntry entry) {
+        if (!entry.path().equals("/")) {
+            int parent = MountCalls.beneath(root, parent(entry.path()));
+            try {
+                make(entry, parent, entry.path().substring(entry.path().lastIndexOf('/') + 1));
+            } finally {
+                Files.close(parent);
+            }
+        }
+        if (isFirst(entry)) {
+            attributes(entry);
+        }
+    }
+
+    private static String parent(String path) {
+        return path.substring(0, Math.max(1, path.lastIndexOf('/')));
+    }
+
+    /** Whether it is no further name of a file. */
+    private static boolean isFirst(FilesystemEntry entry) {
+        return FilesystemEntryKind.type(entry) == Files.Stat.LINK || entry.target().isEmpty();
+    }
+
+    private void make(FilesystemEntry entry, int parent, String name) {
+        int type = FilesystemEntryKind.type(entry);
+        long result = !isFirst(entry) ? link(entry, parent, name) : switch (type) {
+            case Files.Stat.DIRECTORY -> Syscall.call(Syscall.MKDIRAT, parent, Scratch.string(name), 0700);
+            case Files.Stat.LINK -> Syscall.call(Syscall.SYMLINKAT, Scratch.second(entry.target()), parent,
+                    Scratch.string(name));
+            default -> Syscall.call(Syscall.MKNODAT, parent, Scratch.string(name), type | 0600, entry.rawDevice());
+        };
+        LinuxError.check(result, "make " + entry.path() + " in a file system of the job's");
+    }
+
+    private long link(FilesystemEntry entry, int parent, String name) {
+        int first = MountCalls.beneath(root, entry.target());
+        try {
+            return Syscall.call(Syscall.LINKAT, first, Scratch.string(""), parent, Scratch.second(name), AT_EMPTY_PATH);
+        } finally {
+            Files.close(first);
+        }
+    }
+
+    private void attributes(FilesystemEntry entry) {
+        int file = MountCalls.beneath(root, entry.path());
+        try {
+            String self = Files.ofDescriptor(file);
+            if (FilesystemEntryKind.type(entry) == Files.Stat.LINK) {
+                LinuxError.check(Syscall.call(Syscall.FCHOWNAT, file, Scratch.string(""), entry.uid(), entry.gid(),
+                        AT_EMPTY_PATH), "owner of " + entry.path());
+                return;
+            }
+            SharedMemory content = entry.content() == 0 ? null : scope.objects(SharedMemory.class).stream()
+                    .filter(memory -> memory.id() == entry.content()).findFirst().orElseThrow();
+            if (content != null) {
+                fill(content, self, entry.path());
+            }
+            Files.attributes(file, entry.path(), entry.uid(), entry.gid(), entry.fileMode(), 0);
+            ExtendedAttributes.set(self, entry.path(), entry.extended());
+        } finally {
+            Files.close(file);
+        }
+    }
+
+    private void fill(SharedMemory content, String self, String path) {
+        int fd = Files.open(self, Syscall.O_RDWR);
+        long result = Syscall.call(Syscall.FTRUNCATE, fd, content.size());
+        scope.fillHere(content, fd);
+        LinuxError.check(result, "set the size of " + path);
+    }
+
+    /** When all contents are in. */
+    void setTimes() {
+        for (FilesystemEntry entry : entries) {
+            int parent = MountCalls.beneath(root, parent(entry.path()));
+            try {
+                setTimes(entry, parent);
+            } finally {
+                Files.close(parent);
+            }
+        }
+    }
+
+    private static void setTimes(FilesystemEntry entry, int parent) {
+        String name = entry.path().substring(entry.path().lastIndexOf('/') + 1);
+        MemorySegment times = Scratch.data().asSlice(0, 32); // struct timespec[2]
+        times.set(JAVA_LONG, 0, Math.floorDiv(entry.accessedNs(), SECOND_NS));
+        times.set(JAVA_LONG, 8, Math.floorMod(entry.accessedNs(), SECOND_NS));
+        times.set(JAVA_LONG, 16, Math.floorDiv(entry.modifiedNs(), SECOND_NS));
+        times.set(JAVA_LONG, 24, Math.floorMod(entry.modifiedNs(), SECOND_NS));
+        LinuxError.check(Syscall.call(Syscall.UTIMENSAT, parent, Scratch.string(name.isEmpty() ? "." : name),
+                times.address(), AT_SYMLINK_NOFOLLOW), "set the times of " + entry.path());
+    }
+
+    void close() {
+        Files.close(root);
+    }
+}

@@ -1,0 +1,238 @@
+package org.udckpt.process.kinds.mount;
+
+import static org.udckpt.linux.LinuxConstants.MNT_DETACH;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.MountLine;
+import org.udckpt.linux.MountThread;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.StoppedProcess;
+import org.udckpt.process.kinds.named.RootDirectory;
+import org.udckpt.process.model.MountView;
+
+/** A mount namespace of a job that stands still. */
+public final class MountNamespace implements AutoCloseable {
+    /** A restart mounts these anew for the job. */
+    private static final List<String> RESTARTS_OWN = List.of("/proc", "/dev/pts", "/dev/ptmx");
+    /** What can be mounted again without the machine's help, or a file that somebody else has. */
+    static final Set<String> MADE_AGAIN = Set.of("tmpfs", "proc", "sysfs", "devpts", "mqueue");
+
+    private final int number;
+    private final StoppedProcess process;
+    private final JobMounts all;
+    private final MountThread thread;
+    private final List<MountLine> lines;
+    /** By number, where a mount's root directory is outside. */
+    private final Map<Integer, String> outside = new HashMap<>();
+    private final MountView view;
+    private final Set<String> paths = new LinkedHashSet<>();
+    private final Set<Integer> numbers = new HashSet<>();
+
+    MountNamespace(int number, StoppedProcess process, JobMounts all) {
+        this.number = number;
+        this.all = all;
+        this.process = process;
+        this.thread = new MountThread(process.pid());
+        try {
+            List<MountLine> found = thread.mounts();
+            found.forEach(line -> numbers.add(line.id()));
+            found.forEach(this::find);
+            this.lines = withoutHidden(found);
+            lines.stream().filter(line -> !outside.containsKey(line.id())).forEach(this::make);
+            Set<Integer> own = lines.stream().map(MountLine::id).collect(Collectors.toSet());
+            lines.stream().filter(line -> line.point().equals("/proc") && line.type().equals("proc")
+                    && line.root().equals("/") && isVisible(line)).findFirst()
+                    .orElseThrow(() -> refusal("has no /proc (mount -t proc proc /proc), without which it"));
+            this.view = new MountView(lines.stream().map(line -> new MountView.Row(line.id(),
+                    own.contains(line.parent()) ? line.parent() : 0, line.point(), outside.get(line.id())))
+                    .toList());
+        } catch (RuntimeException | Error e) {
+            thread.close();
+            throw e;
+        }
+    }
+
+    /** Looks for what is mounted among what the namespace in which the job was started has. */
+    private void find(MountLine line) {
+        String found = null;
+        for (MountLine there : all.outside()) {
+            if (there.device() == line.device() && MountView.isBelow(line.root(), there.root())) {
+                String path = MountView.joined(there.point(), line.root().substring(
+                        there.root().equals("/") ? 0 : there.root().length()));
+                boolean better = found == null || path.equals(line.point());
+                if (better && MountIds.of(all.outsideRoot() + path) == there.id() && isHere(path)) {
+                    found = path;
+                }
+            }
+        }
+        if (found != null) {
+            String path = found;
+            boolean mounted = all.outside().stream().anyMatch(there -> there.point().equals(path));
+            String refusal = mounted ? null : RootDirectory.replaceable(path);
+            if (refusal != null) {
+                throw process.refuse("what its mount namespace has at " + line.point() + ", " + path + ", " + refusal);
+            }
+            outside.put(line.id(), found);
+        }
+    }
+
+    /** What the machine has under other mounts is nobody's: what lies on top of it is on what is below. */
+    private List<MountLine> withoutHidden(List<MountLine> found) {
+        Map<Integer, Integer> hidden = found.stream()
+                .filter(line -> !outside.containsKey(line.id()) && !isVisible(line)
+                        && all.outside().stream().anyMatch(there -> there.device() == line.device()))
+                .collect(Collectors.toMap(MountLine::id, MountLine::parent));
+        List<MountLine> left = new ArrayList<>();
+        for (MountLine line : found) {
+            int parent = line.parent();
+            while (hidden.containsKey(parent)) {
+                parent = hidden.get(parent);
+            }
+            if (!hidden.containsKey(line.id())) {
+                left.add(line.on(parent));
+            }
+        }
+        return left;
+    }
+
+    /** A restart begins with the mounts of this process. */
+    private boolean isHere(String path) {
+        if (RESTARTS_OWN.stream().anyMatch(own -> MountView.isBelow(path, own))) {
+            return true;
+        }
+        Files.Stat here = Files.tryStat(path);
+        Files.Stat there = Files.tryStat(all.outsideRoot() + path);
+        return here != null && there != null && here.isSame(there);
+    }
+
+    private void make(MountLine line) {
+        boolean fixed = Set.of(line.options().split(",")).contains("ro") && line.type().equals("tmpfs");
+        if (fixed || !MADE_AGAIN.contains(line.type())) {
+            throw process.refuse("its mount namespace has " + line.point() + ", a file system (" + line.type() + ", "
+                    + line.source() + ", " + line.root() + ") that a restart cannot mount again; mount it outside of "
+                    + "the job");
+        }
+        all.add(line);
+    }
+
+    /** Whether a path leads to this mount. */
+    boolean isVisible(MountLine line) {
+        return MountIds.of(thread.root() + line.point()) == line.id();
+    }
+
+    /** A thread in a copy of the namespace in which this mount is hidden by no other. Nobody is told of it. */
+    MountThread copy(MountLine line) {
+        MountThread copy = new MountThread(thread);
+        try {
+            MountRestore.own(copy);
+            Set<Integer> above = new HashSet<>();
+            for (MountLine at = line; at != null; at = on(at)) {
+                above.add(at.id());
+            }
+            for (MountLine other : lines.reversed()) {
+                Files.Stat there = Files.tryStat(copy.root() + line.point());
+                if (there != null && there.device() == line.device()) {
+                    break;
+                }
+                if (!above.contains(other.id())) {
+                    copy.call(Syscall.UMOUNT2, Scratch.string(other.point()), MNT_DETACH);
+                }
+            }
+            return copy;
+        } catch (RuntimeException | Error e) {
+            copy.close();
+            throw e;
+        }
+    }
+
+    private MountLine on(MountLine line) {
+        return lines.stream().filter(other -> other.id() == line.parent()).findFirst().orElse(null);
+    }
+
+    /** The refusal of a namespace. @param why the sentence goes on */
+    RuntimeException refusal(String why) {
+        return process.refuse("its mount namespace " + why + " cannot be checkpointed");
+    }
+
+    /** The namespace's number in the image. */
+    public int number() {
+        return number;
+    }
+
+    List<MountLine> lines() {
+        return lines;
+    }
+
+    MountThread thread() {
+        return thread;
+    }
+
+    /** Where a mount's root directory is in the namespace in which the job was started; null: not there. */
+    String outside(MountLine line) {
+        return outside.get(line.id());
+    }
+
+    /** Whether a file is on a file system that a restart makes. */
+    public boolean owns(Files.Stat file) {
+        return all.owns(file.device());
+    }
+
+    /**
+     * What leads to the paths of where the job was started, if a mount is there and not here; null: it is here.
+     *
+     * @param mount as mountinfo and fdinfo number it
+     */
+    public String before(int mount) {
+        return !numbers.contains(mount) && all.outside().stream().anyMatch(line -> line.id() == mount)
+                ? all.outsideRoot() : null;
+    }
+
+    /** A path in the namespace in which the job was started; null: it is on a file system of the job's own. */
+    public synchronized String outside(String path) {
+        return paths.contains(path) ? path : view.outside(path);
+    }
+
+    /** What leads to a path, for this process. @param mounts as the process's own paths begin */
+    public synchronized String seen(String mounts, String path) {
+        return (paths.contains(path) ? all.outsideRoot() : mounts) + path;
+    }
+
+    /**
+     * Notes a file that a process had before it was in the namespace, if it is found under its name where the job was
+     * started.
+     */
+    public synchronized boolean fromOutside(String path, Files.Stat stat) {
+        Files.Stat there = Files.tryStat(all.outsideRoot() + path);
+        if (there == null || !there.isSame(stat)) {
+            return false;
+        }
+        paths.add(path);
+        return true;
+    }
+
+    Set<String> paths() {
+        return paths;
+    }
+
+    /** A process with another root directory than the namespace's is found by its path: but not if that is the same. */
+    void refuseOtherRoot(StoppedProcess other) {
+        String root = "/proc/" + other.pid() + "/root";
+        if ("/".equals(Files.readLink(root)) && MountIds.of(root) != MountIds.of(thread.root())) {
+            throw other.refuse("something is mounted over its root directory, which cannot be checkpointed");
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.close();
+    }
+}

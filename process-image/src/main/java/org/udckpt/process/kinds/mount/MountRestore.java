@@ -1,0 +1,146 @@
+package org.udckpt.process.kinds.mount;
+
+import static org.udckpt.linux.LinuxConstants.AT_FDCWD;
+import static org.udckpt.linux.LinuxConstants.CLONE_NEWNS;
+import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_ATIME;
+import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_NODEV;
+import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_NODIRATIME;
+import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_NOEXEC;
+import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_NOSUID;
+import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_NOSYMFOLLOW;
+import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_RDONLY;
+import static org.udckpt.linux.LinuxConstants.MS_PRIVATE;
+import static org.udckpt.linux.LinuxConstants.MS_REC;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.MountThread;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.KindRestore;
+import org.udckpt.process.kinds.base.Maker;
+import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.model.FilesystemEntry;
+import org.udckpt.process.model.JobFilesystem;
+import org.udckpt.process.model.JobMount;
+import org.udckpt.process.model.MountViews;
+import org.udckpt.process.model.NamespaceMember;
+
+/**
+ * Makes mount namespaces, in threads of this process, and lets the job's processes enter them before anything is found
+ * by a name.
+ */
+final class MountRestore implements KindRestore<JobMount> {
+    /** What {@link JobMount#attributes} may have. */
+    static final int ATTRIBUTES = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC
+            | MOUNT_ATTR_ATIME | MOUNT_ATTR_NODIRATIME | MOUNT_ATTR_NOSYMFOLLOW;
+    /** A directory that is there. */
+    private static final String YARD = "/proc";
+
+    private final RestoreScope scope;
+    private final Map<Long, EntryWriter> filesystems = new LinkedHashMap<>();
+
+    MountRestore(RestoreScope scope) {
+        this.scope = scope;
+    }
+
+    @Override
+    public void enter() {
+        Map<Integer, List<JobMount>> trees = MountTrees.of(scope.image());
+        List<NamespaceMember> members = scope.objects(NamespaceMember.class);
+        if (trees.isEmpty() || members.isEmpty()) {
+            return;
+        }
+        Maker any = scope.process(members.getFirst().pid());
+        Map<Integer, TreeBuilder> built = new LinkedHashMap<>();
+        try (MountThread outside = new MountThread(any.hostPid()); MountThread yard = new MountThread(any.hostPid())) {
+            Map<Long, String> places = makeFilesystems(any, yard);
+            trees.forEach((number, mounts) -> built.put(number, build(mounts, outside, yard, places)));
+            share(built, outside);
+            members.forEach(member -> enter(member, built.get(member.tree())));
+        } catch (LinuxError e) {
+            throw any.failed("its mount namespace cannot be made again: " + e.getMessage());
+        } finally {
+            built.values().forEach(TreeBuilder::close);
+        }
+    }
+
+    /** Makes all file systems of the job's own, in a namespace where they can be copied from; where they are there. */
+    private Map<Long, String> makeFilesystems(Maker maker, MountThread yard) {
+        own(yard);
+        Map<Long, String> places = new HashMap<>();
+        LinuxError
+                .check(yard.call(Syscall.MOUNT, Scratch.string("tmpfs"), Scratch.second(YARD), Scratch.string("tmpfs"),
+                        0, 0), "mount a place for file systems");
+        for (JobFilesystem system : scope.objects(JobFilesystem.class)) {
+            String place = YARD + "/" + system.id();
+            int mount = FilesystemMaker.make(maker, system);
+            EntryWriter writer = new EntryWriter(scope, mount, scope.objects(FilesystemEntry.class).stream()
+                    .filter(entry -> entry.filesystem() == system.id()).toList());
+            filesystems.put(system.id(), writer);
+            LinuxError.check(yard.call(Syscall.MKDIRAT, AT_FDCWD, Scratch.string(place), 0700), "make " + place);
+            int directory = MountCalls.open(yard, place);
+            MountCalls.attach(yard, mount, directory, place);
+            Files.close(directory);
+            writer.write();
+            places.put(system.id(), place);
+        }
+        return places;
+    }
+
+    /** Puts a thread into a copy of its namespace, of which nobody else hears. */
+    static void own(MountThread thread) {
+        LinuxError.check(thread.call(Syscall.UNSHARE, CLONE_NEWNS), "unshare(CLONE_NEWNS)");
+        LinuxError.check(thread.call(Syscall.MOUNT, 0, Scratch.string("/"), 0, MS_REC | MS_PRIVATE, 0),
+                "make mounts private");
+    }
+
+    private TreeBuilder build(List<JobMount> mounts, MountThread outside, MountThread yard,
+            Map<Long, String> places) {
+        TreeBuilder tree = new TreeBuilder(mounts, new MountThread(yard));
+        try {
+            own(tree.thread());
+            tree.leaveOut(outside, MountViews.of(scope.image())::isMachines);
+            tree.make(outside, places);
+            tree.attach();
+            return tree;
+        } catch (RuntimeException | Error e) {
+            tree.close();
+            throw e;
+        }
+    }
+
+    private void share(Map<Integer, TreeBuilder> built, MountThread outside) {
+        PeerGroups groups = new PeerGroups();
+        built.values().forEach(groups::add);
+        scope.objects(JobMount.class).stream().filter(mount -> mount.tree() == 0)
+                .filter(mount -> MountIds.isRoot(outside.root() + mount.outside()))
+                .forEach(mount -> groups.add(mount, outside));
+        groups.join();
+    }
+
+    private void enter(NamespaceMember member, TreeBuilder tree) {
+        Maker maker = scope.process(member.pid());
+        int namespace = tree.thread().namespace();
+        long given = scope.give(maker, namespace);
+        Files.close(namespace);
+        maker.call("enter its mount namespace", Syscall.SETNS, given, CLONE_NEWNS);
+        maker.call("close", Syscall.CLOSE, given);
+    }
+
+    @Override
+    public void finishMemory() {
+        List<EntryWriter> writers = new ArrayList<>(filesystems.values());
+        filesystems.clear();
+        try {
+            writers.forEach(EntryWriter::setTimes);
+        } finally {
+            writers.forEach(EntryWriter::close);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package org.udckpt.process.kinds.mount;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.udckpt.linux.MountLine;
+import org.udckpt.process.files.QuietFiles;
+import org.udckpt.process.kinds.base.ObjectTable;
+import org.udckpt.process.kinds.base.StoppedProcess;
+import org.udckpt.process.model.JobFilesystem;
+import org.udckpt.process.model.JobMount;
+import org.udckpt.process.model.MountView;
+import org.udckpt.process.model.NamespaceMember;
+import org.udckpt.process.model.OutsidePath;
+
+/** The records of a job's mount namespaces, while it stands still. */
+public final class MountRows {
+    private final JobMounts mounts;
+    private final ObjectTable table;
+    private final TmpfsReader.Contents contents;
+    private final QuietFiles quiet;
+    private final Map<Long, Long> filesystems = new HashMap<>();
+
+    /** @param contents where those of files go */
+    public MountRows(JobMounts mounts, ObjectTable table, TmpfsReader.Contents contents, QuietFiles quiet) {
+        this.mounts = mounts;
+        this.table = table;
+        this.contents = contents;
+        this.quiet = quiet;
+    }
+
+    /** @param processes all of the job's here */
+    public void add(List<? extends StoppedProcess> processes) {
+        Map<Integer, StoppedProcess> members = new HashMap<>();
+        for (StoppedProcess process : processes) {
+            if (process.mountNamespace() != 0) {
+                members.putIfAbsent(process.mountNamespace(), process);
+                table.add(new NamespaceMember(table.newId(), process.namespacePid(), process.mountNamespace()));
+            }
+        }
+        mounts.filesystems().forEach(this::filesystem);
+        Set<Integer> groups = groups();
+        for (MountNamespace namespace : mounts.namespaces()) {
+            StoppedProcess process = members.get(namespace.number());
+            namespace.lines().forEach(line -> mount(namespace, line, groups, process));
+            namespace.paths().forEach(path -> table.add(new OutsidePath(table.newId(), namespace.number(), path, 0)));
+        }
+        Set<Integer> used = mounts.namespaces().stream().flatMap(one -> one.lines().stream())
+                .flatMap(line -> Stream.of(line.group(), line.master())).collect(Collectors.toSet());
+        outside().filter(line -> used.contains(line.group()))
+                .forEach(line -> table
+                        .add(new JobMount(table.newId(), 0, line.id(), 0, line.point(), line.point(), 0, "",
+                                0, line.group(), 0, false)));
+    }
+
+    /** What a path leads to where the job was started. */
+    private Stream<MountLine> outside() {
+        return mounts.namespaces().isEmpty() ? Stream.of()
+                : mounts.outside().stream().filter(line -> line.group() != 0
+                        && MountIds.of(mounts.outsideRoot() + line.point()) == line.id());
+    }
+
+    /** Those of which a member is one of the job's. */
+    private Set<Integer> groups() {
+        Set<Integer> groups = outside().map(MountLine::group).collect(Collectors.toCollection(HashSet::new));
+        mounts.namespaces().forEach(one -> one.lines().forEach(line -> groups.add(line.group())));
+        groups.remove(0);
+        return groups;
+    }
+
+    private void filesystem(long device, JobFilesystem read) {
+        long id = table.newId();
+        filesystems.put(device, id);
+        table.add(new JobFilesystem(id, read.fileSystem(), read.mounted(), read.settings()));
+        List<Map.Entry<MountNamespace, MountLine>> all = new ArrayList<>(mounts.of(device));
+        Map.Entry<MountNamespace, MountLine> whole =
+                all.stream().filter(one -> one.getValue().root().equals("/")).findFirst().orElse(null);
+        if (whole == null || all.stream().anyMatch(one -> one.getKey().outside(one.getValue()) != null)) {
+            MountNamespace any = all.getFirst().getKey();
+            throw any.refusal(
+                    "has " + all.getFirst().getValue().point() + ", a file system (" + read.fileSystem() + ") of "
+                            + "which only a part is mounted, which");
+        }
+        if (read.fileSystem().equals("tmpfs")) {
+            new TmpfsReader(table, id, contents, quiet, whole.getKey()).read(whole.getValue());
+        }
+    }
+
+    private void mount(MountNamespace namespace, MountLine line, Set<Integer> groups, StoppedProcess process) {
+        MountLine above = namespace.lines().stream().filter(other -> other.id() == line.parent()).findFirst()
+                .orElse(null);
+        String outside = namespace.outside(line);
+        if (line.root().endsWith("//deleted")) {
+            throw process.refuse("what is mounted at " + line.point() + " in its mount namespace was removed");
+        }
+        int master = line.master() == 0 ? 0 : groups.contains(line.master()) ? line.master() : JobMount.MACHINES;
+        table.add(new JobMount(table.newId(), namespace.number(), line.id(), above == null ? 0 : above.id(),
+                above == null ? "/" : MountView.behind(line.point(), above.point()), outside == null ? "" : outside,
+                outside == null ? filesystems.get(line.device()) : 0, outside == null ? line.root() : "",
+                line.attributes(), line.group(), master, line.unbindable()));
+    }
+}

@@ -1,0 +1,122 @@
+package org.udckpt.process.kinds.mount;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.udckpt.linux.LinuxConstants.AT_FDCWD;
+import static org.udckpt.linux.LinuxConstants.AT_NO_AUTOMOUNT;
+import static org.udckpt.linux.LinuxConstants.AT_SYMLINK_NOFOLLOW;
+import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_ATIME;
+import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_NOATIME;
+import static org.udckpt.linux.LinuxConstants.OPEN_TREE_CLONE;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.MountLine;
+import org.udckpt.linux.MountThread;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
+import org.udckpt.process.files.QuietFiles;
+import org.udckpt.process.kinds.base.ObjectTable;
+import org.udckpt.process.model.FilesystemEntry;
+
+/**
+ * Reads all of a tmpfs that only the job has. A copy of its mount, which is mounted nowhere, shows also what other
+ * mounts hide, and leaves times of access alone.
+ */
+public final class TmpfsReader {
+    private static final int STATX_ATIME = 0x20, ATIME_AT = 64;
+
+    /** Where the contents of files go. */
+    public interface Contents {
+        /** The id of what holds the content of a file that is open. */
+        long add(String path, Files.Stat stat, int fd);
+    }
+
+    private final ObjectTable table;
+    private final long filesystem;
+    private final Contents contents;
+    private final QuietFiles quiet;
+    private final MountNamespace namespace;
+    /** By inode: the first name of a file. */
+    private final Map<Long, String> names = new HashMap<>();
+
+    TmpfsReader(ObjectTable table, long filesystem, Contents contents, QuietFiles quiet, MountNamespace namespace) {
+        this.table = table;
+        this.filesystem = filesystem;
+        this.contents = contents;
+        this.quiet = quiet;
+        this.namespace = namespace;
+    }
+
+    void read(MountLine mount) {
+        try (MountThread copies = namespace.copy(mount)) {
+            long copy = copies.call(Syscall.OPEN_TREE, AT_FDCWD, Scratch.string(mount.point()),
+                    OPEN_TREE_CLONE | Syscall.O_CLOEXEC | AT_NO_AUTOMOUNT);
+            LinuxError.check(copy, "copy the mount at " + mount.point());
+            read((int) copy, copies, mount);
+        } catch (LinuxError e) {
+            throw namespace.refusal("has a file system at " + mount.point() + ", which cannot be looked at ("
+                    + e.getMessage() + ") and so");
+        }
+    }
+
+    private void read(int copy, MountThread thread, MountLine mount) {
+        try {
+            MountCalls.change(thread, copy, MOUNT_ATTR_NOATIME, MOUNT_ATTR_ATIME, 0, mount.point());
+            try (Folder root = Folder.of("/", Files.open(Files.ofDescriptor(copy),
+                    Syscall.O_RDONLY | Syscall.O_DIRECTORY))) {
+                entry(Files.ofDescriptor(root.descriptor()), "/", root.stat(), "", 0);
+                read(root);
+            }
+        } finally {
+            Files.close(copy);
+        }
+    }
+
+    private void read(Folder folder) {
+        for (String name : folder.names()) {
+            Files.Stat stat = folder.stat(name);
+            String path = folder.path().equals("/") ? "/" + name : folder.path() + "/" + name;
+            String through = Files.ofDescriptor(folder.descriptor()) + "/" + name;
+            String first = stat.type() == Files.Stat.DIRECTORY || stat.links() < 2 ? null
+                    : names.putIfAbsent(stat.inode(), path);
+            String target = first != null ? first
+                    : stat.type() == Files.Stat.LINK ? folder.readLink(name) : "";
+            boolean content = first == null && stat.type() == Files.Stat.REGULAR && stat.size() > 0;
+            entry(through, path, stat, target, content ? content(through, path, stat) : 0);
+            if (stat.type() == Files.Stat.DIRECTORY) {
+                try (Folder sub = Folder.of(path, Files.open(through, Syscall.O_RDONLY | Syscall.O_DIRECTORY
+                        | Syscall.O_NOFOLLOW))) {
+                    read(sub);
+                }
+            }
+        }
+    }
+
+    private long content(String through, String path, Files.Stat stat) {
+        int fd = (int) LinuxError.check(quiet.tryOpen(through, path), "open " + path);
+        try {
+            return contents.add(path, stat, fd);
+        } finally {
+            Files.close(fd);
+        }
+    }
+
+    private void entry(String through, String path, Files.Stat stat, String target, long content) {
+        byte[] extended = stat.type() == Files.Stat.LINK ? new byte[0] : ExtendedAttributes.read(through, path);
+        table.add(new FilesystemEntry(table.newId(), filesystem, path, stat.mode(), stat.uid(), stat.gid(),
+                stat.rawDevice(), accessed(through), stat.modified(), target, content, extended));
+    }
+
+    /** When it was read last, in nanoseconds since 1970. */
+    private static long accessed(String through) {
+        var data = Scratch.data();
+        LinuxError
+                .check(Syscall.call(Syscall.STATX, AT_FDCWD, Scratch.string(through), AT_SYMLINK_NOFOLLOW, STATX_ATIME,
+                        data.address()), "statx " + through);
+        return data.get(JAVA_LONG, ATIME_AT) * 1_000_000_000L + data.get(JAVA_INT, ATIME_AT + 8);
+    }
+}

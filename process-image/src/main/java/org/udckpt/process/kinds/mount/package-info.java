@@ -1,0 +1,2 @@
+/** Mount namespaces that the job has made. */
+package org.udckpt.process.kinds.mount;
