@@ -101,6 +101,8 @@ static void make_mounts(void) {
   make_tmpfs();
   MUST(!mount(scratch("from"), scratch("to"), NULL, MS_BIND, NULL));
   MUST(!mount(NULL, scratch("to"), NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOEXEC, NULL));
+  MUST(!mount(scratch("itself"), scratch("itself"), NULL, MS_BIND, NULL));
+  MUST(!mount(NULL, scratch("itself"), NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL));
   MUST(!mount(scratch("from/file"), scratch("bound"), NULL, MS_BIND, NULL));
   mount_over("t/dir/deep", "mode=700", "t/dir/deep/upper", "above");
   MUST(!mount("proc", scratch("p"), "proc", 0, "hidepid=2"));
@@ -157,10 +159,12 @@ __attribute__((noreturn)) static void inside(void) {
     check_mount(scratch("t"), "rw,nosuid,nodev,noatime");
     check_mount(scratch("to"), "ro,noexec,relatime");
     CHECK(open(scratch("to/file"), O_RDWR) < 0 && errno == EROFS, "it can be written to");
+    CHECK(mkdir(scratch("itself/new"), 0700) && errno == EROFS, "what is mounted on itself can be written to");
     CHECK(!access(scratch("p/self/status"), R_OK), "no second /proc");
     check_files(count);
   }
-  MUST(!close(through) && !umount(scratch("t/dir/deep")) && !umount(scratch("p")) && !umount(scratch("to")));
+  MUST(!close(through) && !umount(scratch("t/dir/deep")) && !umount(scratch("p")) && !umount(scratch("itself")) &&
+       !umount(scratch("to")));
   MUST(!umount(scratch("l")));
   check_text(scratch("l/low"), "hidden");
   CHECK(access(scratch("to/file"), F_OK), "something else was mounted at its place");
@@ -169,7 +173,7 @@ __attribute__((noreturn)) static void inside(void) {
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
-  for (const char *const *name = (const char *[]){"t", "to", "from", "p", "l", NULL}; *name; name++)
+  for (const char *const *name = (const char *[]){"t", "to", "itself", "from", "p", "l", NULL}; *name; name++)
     MUST(!mkdir(scratch(*name), 0755));
   make(scratch("from/file"), "somewhere", 0644), make(scratch("bound"), "", 0644);
   make(scratch("t/same"), "a file of the same name", 0600);

@@ -34,10 +34,15 @@ final class TreeBuilder implements AutoCloseable {
         this.thread = thread;
     }
 
-    /** Leaves out what the machine has mounted no more, and what was on it. @param machines as MountViews says it */
+    /**
+     * Leaves out what the machine had mounted where now nothing is, and what was on it. A directory that the job has
+     * mounted on itself looks the same, and is no mount outside: so being there is what counts.
+     *
+     * @param machines as MountViews says it
+     */
     void leaveOut(MountThread outside, Predicate<JobMount> machines) {
         Set<Integer> gone = mounts.stream()
-                .filter(mount -> machines.test(mount) && !MountIds.isRoot(outside.root() + mount.outside()))
+                .filter(mount -> machines.test(mount) && Files.tryStat(outside.root() + mount.outside()) == null)
                 .map(JobMount::number).collect(Collectors.toSet());
         while (mounts.stream().anyMatch(mount -> gone.contains(mount.parent()) && gone.add(mount.number()))) {
             continue; // what is on that
