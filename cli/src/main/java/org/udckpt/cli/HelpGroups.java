@@ -33,7 +33,8 @@ final class HelpGroups {
                 Set.of("--dir", "--tiers", "--keep", "--keep-fast", "--shared-dir", "--max-rate", "--io-idle",
                         "--buffer"));
         GROUPS.put("Files",
-                Set.of("--files", "--files-except", "--files-in-stop", "--files-limit", "--replaced-files",
+                Set.of("--files", "--files-except", "--files-in-stop", "--files-limit", "--with-libraries",
+                        "--replaced-files",
                         "--map-path", "--workdir"));
         GROUPS.put("Network", Set.of("--device", "--external-connections", "--lead-address"));
         GROUPS.put("Failures", Set.of("--restart-on-failure", "--spares", "--heartbeat-timeout"));

@@ -11,6 +11,7 @@ import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_STRICTATIME;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -55,7 +56,8 @@ public record MountLine(int id, int parent, long device, String root, String poi
         List<String> fields = Arrays.asList(words).subList(6, words.length);
         return new MountLine(Integer.parseInt(words[0]), Integer.parseInt(words[1]),
                 device(Long.parseLong(device[0]), Long.parseLong(device[1])), unescaped(words[3]), unescaped(words[4]),
-                attributes(Set.of(words[5].split(","))), number(fields, "shared:"), number(fields, "master:"),
+                attributes(new HashSet<>(Arrays.asList(words[5].split(",")))), number(fields, "shared:"),
+                number(fields, "master:"),
                 fields.contains("unbindable"), behind[0], unescaped(behind[1]), behind[2]);
     }
 

@@ -48,6 +48,7 @@ class FuzzCoverageTest {
             Map.entry("LostLead", "the lead's own guard says it, in the environment"),
             Map.entry("Mapping", "the kernel's text, in which names are escaped"),
             Map.entry("MappingFlags", "the kernel's text"),
+            Map.entry("MountLine", "the kernel's text, in which names are escaped"),
             Map.entry("Moves", "the user's own option"),
             Map.entry("NodeAgent", "ControlMessageFuzz has what it reads by"),
             Map.entry("NodeLoop", "passes on what NodeFuzz and ControlMessageFuzz have"),

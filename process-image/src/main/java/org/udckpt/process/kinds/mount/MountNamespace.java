@@ -115,7 +115,7 @@ public final class MountNamespace implements AutoCloseable {
     }
 
     private void make(MountLine line) {
-        boolean fixed = Set.of(line.options().split(",")).contains("ro") && line.type().equals("tmpfs");
+        boolean fixed = List.of(line.options().split(",")).contains("ro") && line.type().equals("tmpfs");
         if (fixed || !MADE_AGAIN.contains(line.type())) {
             throw process.refuse("its mount namespace has " + line.point() + ", a file system (" + line.type() + ", "
                     + line.source() + ", " + line.root() + ") that a restart cannot mount again; mount it outside of "
