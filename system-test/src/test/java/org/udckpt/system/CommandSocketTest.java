@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -84,10 +85,21 @@ class CommandSocketTest {
         }
     }
 
-    private static SocketChannel connect(RunningJob job) throws IOException {
-        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
-        channel.connect(UnixDomainSocketAddress.of(job.runtime().resolve("command.sock")));
-        return channel;
+    /** The socket is there (bind(2)) a moment before anybody listens. */
+    private static SocketChannel connect(RunningJob job) throws Exception {
+        for (int tries = 1;; tries++) {
+            SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+            try {
+                channel.connect(UnixDomainSocketAddress.of(job.runtime().resolve("command.sock")));
+                return channel;
+            } catch (ConnectException early) {
+                channel.close();
+                if (tries == 100) {
+                    throw early;
+                }
+                Thread.sleep(50);
+            }
+        }
     }
 
     private static int descriptors(long pid) throws IOException {
