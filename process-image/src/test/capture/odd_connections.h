@@ -1,0 +1,52 @@
+/* What odd.c does with TCP connections that a restart would not make again. */
+#ifndef ODD_CONNECTIONS_H
+#define ODD_CONNECTIONS_H
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct sockaddr_in loopback(int port) {
+    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+}
+
+static int call(struct sockaddr_in to) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    MUST(connect(fd, (struct sockaddr *)&to, sizeof to));
+    return fd;
+}
+
+/* {the calling end, the listener that has not accepted it} */
+static void call_own(int fds[2]) {
+    struct sockaddr_in address = loopback(0);
+    socklen_t length = sizeof address;
+    fds[1] = socket(AF_INET, SOCK_STREAM, 0);
+    MUST(bind(fds[1], (struct sockaddr *)&address, length));
+    MUST(listen(fds[1], 1));
+    MUST(getsockname(fds[1], (struct sockaddr *)&address, &length));
+    fds[0] = call(address);
+}
+
+static void tcp_urgent(void) {
+    int fds[2];
+    call_own(fds);
+    MUST(accept(fds[1], NULL, NULL));
+    MUST(send(fds[0], "!", 1, MSG_OOB));
+}
+
+static void tcp_early(void) {
+    int fds[2];
+    call_own(fds);
+    MUST(send(fds[0], "early", 5, 0));
+}
+
+/* Calls from a port to the same port: a simultaneous open with itself. */
+static void tcp_self(void) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in address = loopback(0);
+    socklen_t length = sizeof address;
+    MUST(bind(fd, (struct sockaddr *)&address, length));
+    MUST(getsockname(fd, (struct sockaddr *)&address, &length));
+    MUST(connect(fd, (struct sockaddr *)&address, length));
+}
+
+#endif
