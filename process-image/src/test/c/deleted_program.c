@@ -4,6 +4,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#ifndef MFD_EXEC
+#define MFD_EXEC 16U
+#endif
 #define ROLE "FEATURE_PROGRAM_ROLE"
 
 static uint64_t sum(const char *path, const char *what) {
@@ -36,7 +39,8 @@ static void of_disk(char **argv) {
 }
 
 static void of_memory(char **argv) {
-  int fd = memfd_create("program", MFD_CLOEXEC);
+  int fd = memfd_create("program", MFD_CLOEXEC | MFD_EXEC);
+  if (fd < 0 && errno == EINVAL) fd = memfd_create("program", MFD_CLOEXEC); /* before Linux 6.3 */
   MUST(fd >= 0);
   copy_program(fd);
   char name[64];

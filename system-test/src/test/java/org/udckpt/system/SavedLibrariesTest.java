@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.udckpt.attack.OrdinaryUser;
 
 /**
  * A job whose program and library are gone, or others, where it is restarted, as on another system: a feature program
@@ -20,8 +21,9 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(300)
 class SavedLibrariesTest {
-    private static ProcessTreeJob job() throws Exception {
-        ProcessTreeJob tree = new ProcessTreeJob(List.of("env", "LD_PRELOAD=@/libown.so", "@/own", "@"));
+    private static ProcessTreeJob job(String... wrapper) throws Exception {
+        ProcessTreeJob tree =
+                new ProcessTreeJob(List.of(wrapper), List.of("env", "LD_PRELOAD=@/libown.so", "@/own"), "@");
         Files.copy(CommandLine.artifact("features/fork_mappings"), tree.file("own"));
         Files.copy(libm(), tree.file("libown.so"));
         return tree;
@@ -102,6 +104,21 @@ class SavedLibrariesTest {
             tree.checkpointAndKill();
             assertTrue(tree.output("inspect", tree.file("images").toString(), "--files").contains(
                     tree.file("libown.so") + ";"));
+            tree.restart();
+            tree.await("");
+            end(tree);
+        }
+    }
+
+    /** There other files are opened by their names, so that they are on its own mounts. */
+    @Test
+    void inAMountNamespaceOfTheJobsOwn() throws Exception {
+        OrdinaryUser.requireRoot();
+        try (ProcessTreeJob tree = job("unshare", "-m", "--propagation", "private")) {
+            tree.start("--with-libraries");
+            tree.await("ready");
+            tree.checkpointAndKill();
+            otherSystem(tree);
             tree.restart();
             tree.await("");
             end(tree);

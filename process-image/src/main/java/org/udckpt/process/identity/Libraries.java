@@ -58,9 +58,7 @@ public final class Libraries implements AutoCloseable {
             }
             String hindrance = hindrances.of(found);
             if (hindrance.isEmpty()) {
-                int fd = found.reopen(Syscall.O_RDONLY | Syscall.O_NONBLOCK);
-                saved.add(new Saved(new FileContents(file.id(), file.path(), fd, found.stat().size()), file.path(),
-                        found.stat()));
+                save(file, found);
             } else {
                 notes.add(file.path() + ", which the job maps, is not in the image: " + hindrance);
             }
@@ -71,6 +69,17 @@ public final class Libraries implements AutoCloseable {
                 notes.add(file.path() + ", which the job maps, is not in the image, since it cannot be read: "
                         + LinuxError.name(error.errno()));
             }
+        }
+    }
+
+    private void save(MappedFile file, FoundFile found) {
+        int fd = found.reopen(Syscall.O_RDONLY | Syscall.O_NONBLOCK);
+        try {
+            saved.add(new Saved(new FileContents(file.id(), file.path(), fd, found.stat().size()), file.path(),
+                    found.stat()));
+        } catch (RuntimeException | Error e) {
+            Files.close(fd);
+            throw e;
         }
     }
 

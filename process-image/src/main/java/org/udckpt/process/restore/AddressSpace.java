@@ -46,7 +46,6 @@ final class AddressSpace {
     private final KernelPages kernel;
     private final Handles handles;
     private final Map<Long, SharedMemory> shared;
-    private final VerifiedFiles verified;
     private final NamedFiles files;
     private final Inherited inherited;
     private final AttachedSegments segments;
@@ -55,7 +54,7 @@ final class AddressSpace {
     private long program = -1;
 
     AddressSpace(Tracee tracee, ProcessState process, List<Region> regions, List<GuardPages> guards, Handles handles,
-            Map<Long, SharedMemory> shared, VerifiedFiles verified, NamedFiles files, Inherited inherited) {
+            Map<Long, SharedMemory> shared, NamedFiles files, Inherited inherited) {
         this.inherited = inherited;
         this.files = files;
         this.tracee = tracee;
@@ -65,7 +64,6 @@ final class AddressSpace {
         this.kernel = new KernelPages(tracee, process, regions);
         this.handles = handles;
         this.shared = shared;
-        this.verified = verified;
         this.segments = new AttachedSegments(tracee, regions);
     }
 
@@ -174,21 +172,17 @@ final class AddressSpace {
                 .concat(Stream.of(process.executable()),
                         regions.stream().filter(region -> !region.kernelOwned() && onFile(region) && !writes(region)
                                 && !shared.containsKey(region.backing())).map(Region::path))
-                .distinct().filter(this::isGiven).toList();
+                .distinct().filter(path -> files.given(process.pid(), path) != null).toList();
         if (paths.isEmpty()) {
             return;
         }
-        long[] numbers = Handover.give(tracee, handles, paths.stream().map(verified::mapped).toList());
+        long[] numbers =
+                Handover.give(tracee, handles, paths.stream().map(path -> files.given(process.pid(), path)).toList());
         for (int i = 0; i < numbers.length; i++) {
             open.put("r" + paths.get(i), numbers[i]);
         }
-        program = isGiven(process.executable()) ? open.get("r" + process.executable()) : -1;
-    }
-
-    /** In a mount namespace of the job's own it is opened by its name, so that it is on that one's mount. */
-    private boolean isGiven(String path) {
-        boolean own = files.views().namespace(process.pid()) != 0 && !files.views().from(process.pid(), path);
-        return !own && verified.mapped(path) != null;
+        program = files.given(process.pid(), process.executable()) == null ? -1
+                : open.get("r" + process.executable());
     }
 
     /** @param place in the batch */

@@ -36,17 +36,15 @@ final class InheritedMemory {
     private final InheritancePlan plan;
     private final Map<Long, MemorySource> contents;
     private final Handles handles;
-    private final VerifiedFiles verified;
     private final NamedFiles files;
     private final Set<Tracee> cleared = Collections.newSetFromMap(new IdentityHashMap<>());
     private Pages pages;
 
     InheritedMemory(List<TreeStep> steps, JobImage image, Map<Integer, List<Region>> regions,
-            Map<Long, MemorySource> contents, Handles handles, VerifiedFiles verified,
+            Map<Long, MemorySource> contents, Handles handles,
             NamedFiles files) {
         this.contents = contents;
         this.handles = handles;
-        this.verified = verified;
         this.files = files;
         Map<Integer, List<Region>> movable = regions.entrySet().stream().collect(
                 Collectors.toMap(Map.Entry::getKey, entry -> placedAnywhere(image, entry.getKey(), entry.getValue())));
@@ -117,8 +115,9 @@ final class InheritedMemory {
 
     /** As {@link AddressSpace} does: what was verified is handed over. */
     private long open(Tracee tracee, String path) {
-        if (verified.mapped(path) != null) {
-            return Handover.give(tracee, handles, List.of(verified.mapped(path)))[0];
+        Integer given = files.given(tracee.pid(), path);
+        if (given != null) {
+            return Handover.give(tracee, handles, List.of(given))[0];
         }
         long fd = LinuxError.check(files.tryOpen(tracee, path, Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0),
                 tracee.name() + ": open " + path);

@@ -64,6 +64,18 @@ final class NamedFiles {
         }
     }
 
+    /**
+     * What a process is to map under a path: a descriptor of this process; null: it opens it by its name, which it also
+     * does in a mount namespace of the job's own, so that it is on that one's mount.
+     *
+     * @param pid as the job numbers it
+     */
+    Integer given(int pid, String path) {
+        boolean own = views.namespace(pid) != 0 && !views.from(pid, path);
+        String outside = views.outside(pid, path);
+        return outside == null || own && !verified.isFromImage(outside) ? null : verified.mapped(outside);
+    }
+
     /** Where the paths of the image's processes lead. */
     MountViews views() {
         return views;

@@ -60,15 +60,13 @@ public final class Restorer {
     private final InheritedMemory inherited;
     private final LazyProcesses lazy;
     private final NamedFiles names;
-    private final VerifiedFiles verified;
     private Descriptors descriptors;
 
     private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, Owners owners,
-            VerifiedFiles verified, NamedFiles names, long lazyFrom) {
+            NamedFiles names, long lazyFrom) {
         this.image = image;
         this.target = target;
         this.owners = owners;
-        this.verified = verified;
         this.names = names;
         memory.forEach(source -> (source.process() ? privateContents : sharedContents).put(source.id(), source));
         image.objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast)
@@ -76,8 +74,8 @@ public final class Restorer {
         this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
         this.timers = image.timers().stream().collect(Collectors.groupingBy(PosixTimer::pid));
         this.handles = new Handles(image);
-        this.inherited = new InheritedMemory(ProcessTree.plan(image, owners), image, regions, privateContents, handles,
-                verified, names);
+        this.inherited =
+                new InheritedMemory(ProcessTree.plan(image, owners), image, regions, privateContents, handles, names);
         this.tree = new ProcessTree(image, target, owners, new TerminalRestore(image, handles), handles, inherited);
         Map<Long, MemorySource> rest = new HashMap<>();
         privateContents.forEach((pid, source) -> rest.put(pid, inherited.rest(source)));
@@ -182,7 +180,7 @@ public final class Restorer {
             }
             try (FileModes modes = new FileModes(image, names);
                     TracerThread tracer = new TracerThread("udckpt-restore")) {
-                Restorer restorer = new Restorer(image, memory, target, owners, verified, names, lazyFrom);
+                Restorer restorer = new Restorer(image, memory, target, owners, names, lazyFrom);
                 return tracer.call(() -> restorer.run(files, modes));
             }
         } catch (TraceeGone gone) {
@@ -259,7 +257,7 @@ public final class Restorer {
         for (ProcessState process : image.processes()) {
             Tracee tracee = tracees.get(process.pid());
             AddressSpace space = new AddressSpace(tracee, process, regionsOf(process), guardsOf(process), handles,
-                    sharedMemories, verified, names, inherited.of(tracee));
+                    sharedMemories, names, inherited.of(tracee));
             spaces.put(process.pid(), space);
             space.clear(contents(tracee), threadStates.getOrDefault(process.pid(), List.of()));
             ProcessAttributes.permitVectors(tracee, process);

@@ -23,7 +23,7 @@ import org.udckpt.process.model.SharedMemory;
  */
 final class SavedLibraries {
     static final SavedLibraries NONE = new SavedLibraries(Map.of(), Map.of(), true);
-    private static final int MFD_CLOEXEC = 1;
+    private static final int MFD_CLOEXEC = 1, MFD_EXEC = 16;
 
     private final Map<String, MappedFile> files;
     private final Map<Long, MemorySource> contents;
@@ -66,8 +66,7 @@ final class SavedLibraries {
         MappedFile saved = files.get(file.path());
         String name = file.path().substring(file.path().lastIndexOf('/') + 1);
         String what = "memory for " + file.path();
-        int fd = (int) LinuxError.check(
-                Syscall.call(Syscall.MEMFD_CREATE, Scratch.string(name), MFD_CLOEXEC), what);
+        int fd = create(name, what);
         try {
             if (!onlyLook) {
                 fill(saved, file, fd);
@@ -78,6 +77,15 @@ final class SavedLibraries {
         } finally {
             Files.close(fd);
         }
+    }
+
+    /** Where vm.memfd_noexec is 1, one that may be executed has to be asked for; before Linux 6.3 nobody can. */
+    private static int create(String name, String what) {
+        long fd = Syscall.call(Syscall.MEMFD_CREATE, Scratch.string(name), MFD_CLOEXEC | MFD_EXEC);
+        if (fd == -LinuxError.EINVAL) {
+            fd = Syscall.call(Syscall.MEMFD_CREATE, Scratch.string(name), MFD_CLOEXEC);
+        }
+        return (int) LinuxError.check(fd, what + " (EACCES: sysctl vm.memfd_noexec=1 permits it)");
     }
 
     private void fill(MappedFile saved, FileIdentity file, int fd) {

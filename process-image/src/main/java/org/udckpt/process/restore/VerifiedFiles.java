@@ -1,8 +1,8 @@
 package org.udckpt.process.restore;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -42,7 +42,7 @@ final class VerifiedFiles implements AutoCloseable {
     /** Open for reading, to be mapped. */
     private final Map<String, Integer> mapped = new HashMap<>();
     /** Of these, those that are {@link #libraries}'. */
-    private final List<String> fromImage = new ArrayList<>();
+    private final Set<String> fromImage = new LinkedHashSet<>();
     /** The file that an open by name must find. */
     private final Map<String, FoundFile> read = new HashMap<>();
 
@@ -88,9 +88,14 @@ final class VerifiedFiles implements AutoCloseable {
                     "the content at the checkpoint, out of the image, is used for %d %s that the job maps, missing or "
                             .formatted(count, count == 1 ? "file" : "files")
                             + "changed here: "
-                            + String.join(", ", fromImage.subList(0, Math.min(count, RefusedFiles.NAMED)))
+                            + String.join(", ", fromImage.stream().limit(RefusedFiles.NAMED).toList())
                             + (count > RefusedFiles.NAMED ? ", ..." : ""));
         }
+    }
+
+    /** Whether {@link #mapped} is no file of this machine. */
+    boolean isFromImage(String path) {
+        return fromImage.contains(path);
     }
 
     /** A descriptor of the file, which stays open; null: it is not one of these. */

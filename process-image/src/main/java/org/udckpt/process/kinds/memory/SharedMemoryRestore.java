@@ -17,7 +17,8 @@ import org.udckpt.process.names.PlacedNames;
 
 /** Makes the shared segments and files whose contents are in the image, and fills them. */
 final class SharedMemoryRestore implements KindRestore<SharedMemory> {
-    private static final int F_ADD_SEALS = 1033, MFD_CLOEXEC = 1, MFD_ALLOW_SEALING = 2;
+    private static final int F_ADD_SEALS = 1033, MFD_CLOEXEC = 1, MFD_ALLOW_SEALING = 2, MFD_EXEC = 16;
+    private static final int F_SEAL_EXEC = 0x20; // fcntl(2), Linux 6.3
     private static final int IPC_RMID = 0, IPC_SET = 1, SHM_DEST = 01000, SHMID_DS_BYTES = 112;
     private static final long UTIME_OMIT = 0x3fff_fffe, SECOND_NS = 1_000_000_000L;
 
@@ -47,8 +48,7 @@ final class SharedMemoryRestore implements KindRestore<SharedMemory> {
         switch (memory.kind()) {
             case SYSV -> makeSegment(maker, memory);
             case ANONYMOUS -> fill(maker, memory, anonymous(maker, "shared-anonymous", 0));
-            case MEMFD -> fill(maker, memory, anonymous(maker, memory.path().replaceFirst("^/?memfd:", ""),
-                    MFD_ALLOW_SEALING));
+            case MEMFD -> fill(maker, memory, memfd(maker, memory));
             case DELETED_FILE -> fill(maker, memory, deletedFile(maker, memory));
             case NAMED_FILE -> fill(maker, memory, namedFile(maker, memory));
             case DISK_FILE -> scope.made().add(maker, memory.id(), diskFile(maker, memory));
@@ -83,6 +83,24 @@ final class SharedMemoryRestore implements KindRestore<SharedMemory> {
     /** Root makes it again for the user whose it was: who that is, an image of an ordinary user may not say (-1). */
     private static boolean isAnothers(SharedMemory memory) {
         return memory.uid() != -1 && (memory.uid() != 0 || memory.gid() != 0) && Syscall.call(Syscall.GETEUID) == 0;
+    }
+
+    /**
+     * Where vm.memfd_noexec is 1, one that may be executed, or be made so, has to be asked for; before Linux 6.3 nobody
+     * can.
+     */
+    private static long memfd(Maker maker, SharedMemory memory) {
+        String name = memory.path().replaceFirst("^/?memfd:", "");
+        if ((memory.seals() & F_SEAL_EXEC) == 0) {
+            long fd = maker.tryCall(Syscall.MEMFD_CREATE, maker.string(name),
+                    MFD_ALLOW_SEALING | MFD_CLOEXEC | MFD_EXEC);
+            boolean executed = (memory.mode() & 0111) != 0;
+            if (fd >= 0 || executed && fd != -LinuxError.EINVAL) {
+                return LinuxError.check(fd, maker.name() + ": memfd_create " + name
+                        + " (EACCES: sysctl vm.memfd_noexec=1 permits those that may be executed)");
+            }
+        }
+        return anonymous(maker, name, MFD_ALLOW_SEALING);
     }
 
     /** A shared mapping without a name becomes a memfd: it can be handed to the other processes (memfd_create(2)). */

@@ -116,12 +116,13 @@ final class MountRestore implements KindRestore<JobMount> {
     }
 
     private void share(Map<Integer, TreeBuilder> built, MountThread outside) {
-        PeerGroups groups = new PeerGroups();
-        built.values().forEach(groups::add);
-        scope.objects(JobMount.class).stream().filter(mount -> mount.tree() == 0)
-                .filter(mount -> MountIds.isRoot(outside.root() + mount.outside()))
-                .forEach(mount -> groups.add(mount, outside));
-        groups.join();
+        try (PeerGroups groups = new PeerGroups()) {
+            built.values().forEach(groups::add);
+            scope.objects(JobMount.class).stream().filter(mount -> mount.tree() == 0)
+                    .filter(mount -> MountIds.isRoot(outside.root() + mount.outside()))
+                    .forEach(mount -> groups.add(mount, outside));
+            groups.join();
+        }
     }
 
     private void enter(NamespaceMember member, TreeBuilder tree) {

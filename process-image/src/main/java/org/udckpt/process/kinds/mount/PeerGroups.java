@@ -17,7 +17,7 @@ import org.udckpt.linux.MountThread;
 import org.udckpt.process.model.JobMount;
 
 /** Lets mounts share mounts with each other as they did (mount_namespaces(7), shared subtrees). */
-final class PeerGroups {
+final class PeerGroups implements AutoCloseable {
     /** @param fd its root directory */
     private record Member(JobMount mount, MountThread thread, int fd) {}
 
@@ -52,6 +52,10 @@ final class PeerGroups {
         List.copyOf(groups.keySet()).forEach(this::join);
         slaves.forEach(this::follow);
         unbindable.forEach(one -> MountCalls.change(one.thread, one.fd, 0, 0, MS_UNBINDABLE, one.mount.point()));
+    }
+
+    @Override
+    public void close() {
         opened.forEach(Files::close);
     }
 
