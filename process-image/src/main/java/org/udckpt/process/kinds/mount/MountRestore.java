@@ -40,7 +40,7 @@ final class MountRestore implements KindRestore<JobMount> {
     static final int ATTRIBUTES = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC
             | MOUNT_ATTR_ATIME | MOUNT_ATTR_NODIRATIME | MOUNT_ATTR_NOSYMFOLLOW;
     /** A directory that is there. */
-    private static final String YARD = "/proc";
+    private static final String STAGING = "/proc";
 
     private final RestoreScope scope;
     private final Map<Long, EntryWriter> filesystems = new LinkedHashMap<>();
@@ -58,9 +58,10 @@ final class MountRestore implements KindRestore<JobMount> {
         }
         Maker any = scope.process(members.getFirst().pid());
         Map<Integer, TreeBuilder> built = new LinkedHashMap<>();
-        try (MountThread outside = new MountThread(any.hostPid()); MountThread yard = new MountThread(any.hostPid())) {
-            Map<Long, String> places = makeFilesystems(any, yard);
-            trees.forEach((number, mounts) -> built.put(number, build(mounts, outside, yard, places)));
+        try (MountThread outside = new MountThread(any.hostPid());
+                MountThread staging = new MountThread(any.hostPid())) {
+            Map<Long, String> places = makeFilesystems(any, staging);
+            trees.forEach((number, mounts) -> built.put(number, build(mounts, outside, staging, places)));
             share(built, outside);
             members.forEach(member -> enter(member, built.get(member.tree())));
         } catch (LinuxError e) {
@@ -71,21 +72,22 @@ final class MountRestore implements KindRestore<JobMount> {
     }
 
     /** Makes all file systems of the job's own, in a namespace where they can be copied from; where they are there. */
-    private Map<Long, String> makeFilesystems(Maker maker, MountThread yard) {
-        own(yard);
+    private Map<Long, String> makeFilesystems(Maker maker, MountThread staging) {
+        own(staging);
         Map<Long, String> places = new HashMap<>();
         LinuxError
-                .check(yard.call(Syscall.MOUNT, Scratch.string("tmpfs"), Scratch.second(YARD), Scratch.string("tmpfs"),
+                .check(staging.call(Syscall.MOUNT, Scratch.string("tmpfs"), Scratch.second(STAGING),
+                        Scratch.string("tmpfs"),
                         0, 0), "mount a place for file systems");
         for (JobFilesystem system : scope.objects(JobFilesystem.class)) {
-            String place = YARD + "/" + system.id();
+            String place = STAGING + "/" + system.id();
             int mount = FilesystemMaker.make(maker, system);
             EntryWriter writer = new EntryWriter(scope, mount, scope.objects(FilesystemEntry.class).stream()
                     .filter(entry -> entry.filesystem() == system.id()).toList());
             filesystems.put(system.id(), writer);
-            LinuxError.check(yard.call(Syscall.MKDIRAT, AT_FDCWD, Scratch.string(place), 0700), "make " + place);
-            int directory = MountCalls.open(yard, place);
-            MountCalls.attach(yard, mount, directory, place);
+            LinuxError.check(staging.call(Syscall.MKDIRAT, AT_FDCWD, Scratch.string(place), 0700), "make " + place);
+            int directory = MountCalls.open(staging, place);
+            MountCalls.attach(staging, mount, directory, place);
             Files.close(directory);
             writer.write();
             places.put(system.id(), place);
@@ -100,9 +102,9 @@ final class MountRestore implements KindRestore<JobMount> {
                 "make mounts private");
     }
 
-    private TreeBuilder build(List<JobMount> mounts, MountThread outside, MountThread yard,
+    private TreeBuilder build(List<JobMount> mounts, MountThread outside, MountThread staging,
             Map<Long, String> places) {
-        TreeBuilder tree = new TreeBuilder(mounts, new MountThread(yard));
+        TreeBuilder tree = new TreeBuilder(mounts, new MountThread(staging));
         try {
             own(tree.thread());
             tree.leaveOut(outside, MountViews.of(scope.image())::isMachines);

@@ -58,13 +58,13 @@ final class TreeBuilder implements AutoCloseable {
      * Makes the mounts, mounted nowhere yet.
      *
      * @param outside where the job was started
-     * @param yard by file system, where it is mounted in this thread's namespace
+     * @param staging by file system, where it is mounted in this thread's namespace
      */
-    void make(MountThread outside, Map<Long, String> yard) {
+    void make(MountThread outside, Map<Long, String> staging) {
         for (JobMount mount : mounts) {
             MountThread from = mount.filesystem() == 0 ? outside : thread;
             String path = mount.filesystem() == 0 ? mount.outside()
-                    : MountView.joined(yard.get(mount.filesystem()), mount.part());
+                    : MountView.joined(staging.get(mount.filesystem()), mount.part());
             int opened = MountCalls.open(from, path);
             try {
                 int copy = MountCalls.copy(from, opened, path);
