@@ -3,6 +3,7 @@
 #include "libc_calls.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/sem.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -26,6 +28,9 @@ OLD(__lxstat64, stat64)
 /* What _FORTIFY_SOURCE makes of open(2). */
 extern int __open_2(const char *path, int flags), __open64_2(const char *path, int flags);
 extern int __openat_2(int folder, const char *path, int flags), __openat64_2(int folder, const char *path, int flags);
+
+/* Instead of a third argument: mmap(2) of a page, which has six. */
+#define MAPPED (-4243)
 
 #define FUNCTIONS(X) \
     X(stat, stat((const char *)a, (struct stat *)b)) \
@@ -49,6 +54,7 @@ extern int __openat_2(int folder, const char *path, int flags), __openat64_2(int
     X(semop, semop((int)a, (struct sembuf *)b, (size_t)c)) \
     X(semtimedop, semtimedop((int)a, (struct sembuf *)b, (size_t)c, (const struct timespec *)d)) \
     X(inotify_add_watch, inotify_add_watch((int)c, (const char *)a, (uint32_t)b)) \
+    X(syscall, c == MAPPED ? syscall(a, 0L, 4096L, 1L, 2L, b, d) : syscall(a, b, c, d, 1L)) \
     X(getenv, (long)getenv((const char *)a)) \
     X(secure_getenv, (long)secure_getenv((const char *)a)) \
     X(gettimeofday, gettimeofday((struct timeval *)a, (void *)b))
@@ -303,6 +309,57 @@ static void drive_semaphores(void)
     semctl(set, 0, IPC_RMID);
 }
 
+/* Few of its calls, but each with an error and without; of io_urings, which the library notes, all that can be wrong.
+ */
+static void drive_system_calls(void)
+{
+    struct io_uring_params good = {0}, bad = {.flags = ~0U};
+    struct io_uring_probe probe = {0};
+    struct io_uring_params *const parameters[] = {&good, &bad, NULL, (struct io_uring_params *)-8L};
+    int memory = memfd_create("page", MFD_CLOEXEC), event = eventfd(0, EFD_CLOEXEC), ring = -1;
+    static const struct path none = {"number", NULL};
+    for (unsigned i = 0; i < 8; i++) {
+        begin(F_syscall, &none, "setup", i);
+        int made = (int)call(F_syscall, SYS_io_uring_setup, i / 4 * 4, (long)parameters[i % 4], 0);
+        int error = errno;
+        ring = ring < 0 && made >= 0 ? dup(made) : ring;
+        errno = error;
+        put_descriptor(made);
+    }
+    const long registrations[][3] = {
+        {ring, IORING_REGISTER_EVENTFD, (long)&event}, {ring, IORING_REGISTER_EVENTFD, (long)&event},
+        {ring, IORING_UNREGISTER_EVENTFD, 0},          {ring, IORING_REGISTER_EVENTFD_ASYNC, -8},
+        {ring, IORING_REGISTER_PROBE, (long)&probe},   {ring, 4000, 0},
+        {memory, IORING_REGISTER_PROBE, (long)&probe}, {-1, IORING_REGISTER_EVENTFD, 0}};
+    for (unsigned i = 0; i < sizeof registrations / sizeof *registrations; i++) {
+        begin(F_syscall, &none, "register", i);
+        put_result(
+            call(F_syscall, SYS_io_uring_register, registrations[i][0], registrations[i][1], registrations[i][2]));
+        end_line();
+    }
+    const long others[][4] = {{SYS_fcntl, memory, F_GETFD, 0},
+                              {SYS_fcntl, -1, F_GETFD, 0},
+                              {SYS_write, memory, -8, 5},
+                              {SYS_write, memory, 0, 0},
+                              {SYS_getppid, 1, 2, 3},
+                              {-1, 0, 0, 0},
+                              {4000, 0, 0, 0},
+                              {SYS_mmap, memory, MAPPED, 1}};
+    for (unsigned i = 0; i < sizeof others / sizeof *others; i++) {
+        begin(F_syscall, &none, "call", i);
+        long result = call(F_syscall, others[i][0], others[i][1], others[i][2], others[i][3]);
+        put_result(others[i][0] == SYS_getppid ? result == getppid() : result);
+        end_line();
+    }
+    begin(F_syscall, &none, "mapped", 0);
+    long page = call(F_syscall, SYS_mmap, memory, MAPPED, 4096);
+    put_result(page > 0 && !munmap((void *)page, 4096));
+    end_line();
+    close(ring);
+    close(event);
+    close(memory);
+}
+
 static void put_found(const char *value)
 {
     put_result(!died && value);
@@ -366,6 +423,7 @@ void drive(const char *where)
     drive_create();
     drive_eventfd();
     drive_semaphores();
+    drive_system_calls();
     drive_environment();
     drive_time();
 }

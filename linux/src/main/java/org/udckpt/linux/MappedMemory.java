@@ -22,7 +22,7 @@ public final class MappedMemory {
      * @throws LinuxError when the system has not so much
      */
     public static MemorySegment anonymous(Arena arena, long bytes, String what) {
-        return map(arena, bytes, PRIVATE_ANONYMOUS, -1, what);
+        return map(arena, bytes, PRIVATE_ANONYMOUS, -1, 0, what);
     }
 
     /**
@@ -31,11 +31,16 @@ public final class MappedMemory {
      * @throws LinuxError when it cannot be mapped
      */
     public static MemorySegment shared(Arena arena, int file, long bytes, String what) {
-        return map(arena, bytes, SHARED, file, what);
+        return shared(arena, file, 0, bytes, what);
     }
 
-    private static MemorySegment map(Arena arena, long bytes, int flags, int file, String what) {
-        long address = LinuxError.check(Syscall.call(Syscall.MMAP, 0, bytes, READ_WRITE, flags, file, 0), what);
+    /** The same of what is mapped from {@code offset} on. */
+    public static MemorySegment shared(Arena arena, int file, long offset, long bytes, String what) {
+        return map(arena, bytes, SHARED, file, offset, what);
+    }
+
+    private static MemorySegment map(Arena arena, long bytes, int flags, int file, long offset, String what) {
+        long address = LinuxError.check(Syscall.call(Syscall.MMAP, 0, bytes, READ_WRITE, flags, file, offset), what);
         return MemorySegment.ofAddress(address)
                 .reinterpret(bytes, arena, memory -> Syscall.call(Syscall.MUNMAP, memory.address(), memory.byteSize()));
     }

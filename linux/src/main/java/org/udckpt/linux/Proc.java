@@ -8,6 +8,10 @@ import java.util.Arrays;
 
 /** Reads whole files and directories of /proc with raw system calls into a buffer of the calling thread. */
 public final class Proc {
+    /** Field 9 of proc_pid_stat(5), from the third on. */
+    private static final int FLAGS = 6;
+    /** PF_IO_WORKER and PF_USER_WORKER (linux/sched.h). */
+    private static final long WORKER = 0x4010;
     private static final ThreadLocal<Proc> READERS = ThreadLocal.withInitial(Proc::new);
 
     private byte[] bytes = new byte[1 << 16];
@@ -62,6 +66,12 @@ public final class Proc {
         String text = whole("/proc/" + pid + "/task/" + tid + "/stat");
         int state = text.lastIndexOf(')') + 2;
         return text.substring(state, state + 1);
+    }
+
+    /** Whether the thread is the kernel's own, which works for a process (io_uring(7)) and is no part of it. */
+    public static boolean isWorker(int pid, int tid) {
+        String text = whole("/proc/" + pid + "/task/" + tid + "/stat");
+        return (Long.parseLong(text.substring(text.lastIndexOf(')') + 2).split(" ")[FLAGS]) & WORKER) != 0;
     }
 
     /** Threads of a process, ascending by creation; empty when it is gone. */

@@ -38,6 +38,9 @@ public final class KernelsWord {
             // Numbers of kernel objects.
             line("fdinfo (mnt_id|ino)$",
                     "numbers that only name what is shared: who shares it is compared as \"description\""),
+            // Threads of the kernel that work for an io_uring.
+            line("fdinfo Sq(Thread|ThreadCpu|TotalTime|WorkTime)$", "they are made anew, and count from then on"),
+            line("stat num_threads$|status Threads$", "they are among them; the job's own are compared one by one"),
             // Descriptors of processes.
             line("fdinfo (Pid|NSpid)$", "the number outside of the job's namespace; what the job sees is pidfd.c's"),
             line("stat other mtime$", "of a descriptor of a process: when the process was made"),

@@ -69,6 +69,9 @@ final class TaskLines {
         auxiliary(picture, pid, who);
         children(picture, pid, who);
         for (int tid : Proc.threads(pid)) {
+            if (Proc.isWorker(pid, tid)) {
+                continue; // of an io_uring: made anew
+            }
             thread(picture, pid, tid, who + "/" + picture.pids().name(tid));
         }
     }

@@ -38,7 +38,7 @@ class FeatureCommandLineTest {
 
     @TestFactory
     Stream<DynamicTest> refused() {
-        return Stream.of("io_uring", "userfaultfd", "landlock")
+        return Stream.of("userfaultfd", "landlock")
                 .map(name -> DynamicTest.dynamicTest(name + " is refused", () -> refusal(name)));
     }
 

@@ -160,6 +160,11 @@ final class DescriptorScope implements CaptureScope {
     }
 
     @Override
+    public void mapped(OpenDescriptor open, long object) {
+        memory.mapped(open.stat(), object);
+    }
+
+    @Override
     public String nameOnDisk(OpenDescriptor open) {
         return memory.nameOnDisk(open);
     }

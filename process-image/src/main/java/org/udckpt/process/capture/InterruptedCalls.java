@@ -12,6 +12,8 @@ import org.udckpt.process.trace.Registers;
 final class InterruptedCalls {
     private static final int RT_SIGTIMEDWAIT = 128, IO_GETEVENTS = 208, SEMTIMEDOP = 220, EPOLL_PWAIT = 281,
             EPOLL_PWAIT2 = 441;
+    /** The last argument has a time-out or signals in it. */
+    private static final int IORING_ENTER_EXT_ARG = 8;
 
     private InterruptedCalls() {}
 
@@ -31,6 +33,7 @@ final class InterruptedCalls {
             case SEMTIMEDOP, EPOLL_PWAIT2 -> registers.argument(3) == 0;
             case Syscall.EPOLL_WAIT, EPOLL_PWAIT -> (int) registers.argument(3) < 0;
             case RT_SIGTIMEDWAIT -> registers.argument(2) == 0;
+            case Syscall.IO_URING_ENTER -> (registers.argument(3) & IORING_ENTER_EXT_ARG) == 0;
             case IO_GETEVENTS -> registers.argument(4) == 0;
             default -> false;
         };

@@ -1,5 +1,7 @@
 package org.udckpt.process.capture;
 
+import org.udckpt.process.kinds.iouring.IoUring;
+
 /** Refuses memory that is not plain: devices and kernel rings. */
 final class MappingCheck {
     private MappingCheck() {}
@@ -14,10 +16,6 @@ final class MappingCheck {
                 throw process.refuse(path
                         + " is mapped behind the library; only verbs that go through libibverbs can be checkpointed");
             }
-            if (path.startsWith("anon_inode:[io_uring]")) {
-                throw process.refuse(
-                        "io_uring cannot be checkpointed; run the program with its io_uring support turned off");
-            }
             if (path.startsWith("/[aio]")) {
                 throw process.refuse("asynchronous I/O of the kernel (io_setup(2), libaio) cannot be checkpointed; "
                         + "destroy its contexts first (io_destroy(2)), or run the program without it");
@@ -28,7 +26,7 @@ final class MappingCheck {
             }
             boolean plainDevice =
                     path.equals("/dev/zero") || path.startsWith("/dev/shm/") || path.startsWith("/dev/hugepages/");
-            if (path.startsWith("/dev/") && !plainDevice || path.startsWith("anon_inode:")
+            if (path.startsWith("/dev/") && !plainDevice || path.startsWith("anon_inode:") && !path.equals(IoUring.LINK)
                     || path.startsWith("socket:")) {
                 throw process.refuse("mapped memory of " + path + " at 0x" + Long.toHexString(mapping.start())
                         + " cannot be checkpointed; unmap it first");

@@ -18,6 +18,7 @@ import org.udckpt.process.kinds.base.IpcObject;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.OpenedByName;
+import org.udckpt.process.kinds.iouring.IoUring;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.SharedMemory;
 import org.udckpt.process.trace.Injector;
@@ -187,8 +188,28 @@ final class MemoryObjects {
         return Syscall.call(Syscall.FACCESSAT, -100, Scratch.string(path), 2 /* W_OK */) == 0;
     }
 
+    /** What is mapped of this file is a kind's, which restores its content. */
+    void mapped(Files.Stat stat, long object) {
+        ids.put(key(stat), object);
+    }
+
     /** The object behind a mapping, or 0: private memory over a file that still has its name, or over nothing. */
     long ofMapping(TracedProcess process, Mapping mapping) {
+        if (mapping.path().equals(IoUring.LINK)) {
+            Long ring = ids.get(mapping.device() + ":" + mapping.inode());
+            if (mapping.offset() % IoUring.MAPPED_AT != 0) {
+                throw process.refuse("it has changed or unmapped a part of an io_uring's memory, before 0x%x, which "
+                        .formatted(mapping.start()) + "cannot be checkpointed; map it as a whole");
+            }
+            if (ring == null) {
+                throw process
+                        .refuse("it has memory of an io_uring mapped, at 0x%x, of which neither itself nor a process "
+                                .formatted(mapping.start())
+                                + "before it has a descriptor, and which cannot be checkpointed; "
+                                + "keep the descriptor open");
+            }
+            return ring;
+        }
         if (mapping.file() && process.mountNamespace != null && ofOwn(process, mapping)) {
             return 0;
         }

@@ -89,6 +89,7 @@ final class RankCapture {
             Keyrings.refuse(processes());
             processes().forEach(memory::readSegments);
             SegmentCheck.refuse(processes());
+            RingDrain.drain(processes());
             return null;
         }, ns -> stateNs += ns);
     }

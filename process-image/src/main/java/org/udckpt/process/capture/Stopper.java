@@ -62,7 +62,12 @@ final class Stopper {
             for (int i = 0; i < process.threads.size();) {
                 TracedThread thread = process.threads.get(i);
                 if (thread.stopped || awaitStop(process, thread, deadline)) {
-                    i++;
+                    if (isWorker(process, thread)) {
+                        Ptrace.resume(Ptrace.DETACH, thread.tid, 0);
+                        process.workers.add(process.threads.remove(i).tid);
+                    } else {
+                        i++;
+                    }
                 } else {
                     process.threads.remove(i);
                 }
@@ -126,6 +131,15 @@ final class Stopper {
     }
 
     /**
+     * A thread that was never outside of the kernel, which works for the process (io_uring(7)), goes on: it is no part
+     * of it.
+     */
+    private static boolean isWorker(TracedProcess process, TracedThread thread) {
+        return thread.registers.get(Registers.RIP) == 0 && thread.registers.get(Registers.RSP) == 0
+                && Proc.isWorker(process.pid, thread.tid);
+    }
+
+    /**
      * Whether a thread that cannot be seized is one that has ended (ptrace(2): EPERM). A main thread counts only when
      * the others follow it: in a process that ends they do so in a moment, each by itself.
      */
@@ -158,6 +172,9 @@ final class Stopper {
     }
 
     private static boolean known(TracedProcess process, int tid) {
+        if (process.workers.contains(tid)) {
+            return true;
+        }
         for (TracedThread thread : process.threads) {
             if (thread.tid == tid) {
                 return true;

@@ -30,6 +30,8 @@ final class TracedProcess implements AskedProcess {
     /** Its parent has ended, and the shepherd has it now (a daemon): it belongs to the job, but is no rank. */
     final boolean orphan;
     final List<TracedThread> threads = new ArrayList<>();
+    /** Threads of the kernel that work for it, and are no part of it. */
+    final Set<Integer> workers = new HashSet<>();
     final List<PosixTimer> timers = new ArrayList<>();
 
     ProcessMemory memory;

@@ -8,6 +8,7 @@ import java.util.Set;
 import org.udckpt.process.kinds.ObjectKinds;
 import org.udckpt.process.kinds.base.CheckedImage;
 import org.udckpt.process.kinds.inotify.InotifyKind;
+import org.udckpt.process.kinds.iouring.IoUring;
 import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.FileNotice;
@@ -38,7 +39,7 @@ final class ObjectCheck implements CheckedImage {
         this.pids = pids;
     }
 
-    /** The ids of the shared memories. */
+    /** The ids of what mappings may be of: shared memories and rings. */
     Set<Long> check() throws BrokenTable {
         collect();
         rows("objects", image.objects());
@@ -56,7 +57,8 @@ final class ObjectCheck implements CheckedImage {
         descriptors();
         Set<Long> shared = new HashSet<>();
         byId.forEach((id, object) -> {
-            if (object instanceof SharedMemory memory && memory.kind() != MemoryKind.MOUNTED_FILE) {
+            if (object instanceof SharedMemory memory && memory.kind() != MemoryKind.MOUNTED_FILE
+                    || object instanceof IoUring) {
                 shared.add(id);
             }
         });

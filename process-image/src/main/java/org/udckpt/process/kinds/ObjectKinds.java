@@ -24,6 +24,7 @@ import org.udckpt.process.kinds.file.FormerNameKind;
 import org.udckpt.process.kinds.file.OpenFileKind;
 import org.udckpt.process.kinds.filter.SocketFilterKind;
 import org.udckpt.process.kinds.inotify.InotifyKind;
+import org.udckpt.process.kinds.iouring.IoUringKind;
 import org.udckpt.process.kinds.ipc.MessageQueueKind;
 import org.udckpt.process.kinds.ipc.SemaphoreSetKind;
 import org.udckpt.process.kinds.ipc.SemaphoreUndoKind;
@@ -177,7 +178,9 @@ public enum ObjectKinds {
     /** Who is in one. */
     NAMESPACE_MEMBER(new NamespaceMemberKind()),
     /** Files from before. */
-    OUTSIDE_PATH(new OutsidePathKind());
+    OUTSIDE_PATH(new OutsidePathKind()),
+    /** io_uring(7). */
+    IO_URING(new IoUringKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

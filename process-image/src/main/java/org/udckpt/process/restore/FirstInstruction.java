@@ -57,7 +57,7 @@ final class FirstInstruction {
     private static void awaitStop(Tracee tracee) {
         long deadline = System.nanoTime() + STOP_NS;
         for (int tid : Proc.threads(tracee.hostPid())) {
-            if (!stops(tracee, tid, deadline)) {
+            if (!Proc.isWorker(tracee.hostPid(), tid) && !stops(tracee, tid, deadline)) {
                 throw tracee.failed("its thread " + tid + " did not stop for the debugger");
             }
         }

@@ -23,7 +23,7 @@ import org.udckpt.linux.Syscall;
 @Timeout(180)
 class RefusalTest {
     @ParameterizedTest
-    @CsvSource({"io_uring, io_uring cannot, false", "userfaultfd, userfaultfd cannot, true"})
+    @CsvSource("userfaultfd, userfaultfd cannot, true")
     void byName(String feature, String words, boolean descriptor) throws Exception {
         try (Target target = Target.feature(feature, Target.LIBRARY)) {
             for (int round = 0; round < 3; round++) {

@@ -38,6 +38,9 @@ public interface CaptureScope {
     /** The object with the content of an open regular file; 0: the file is found by its name again. */
     long contentOf(OpenDescriptor open);
 
+    /** In {@link KindCapture#read}: what processes have mapped of this descriptor's file is memory of the object. */
+    void mapped(OpenDescriptor open, long object);
+
     /** The name under which an open regular file without {@link #contentOf} is found again. */
     String nameOnDisk(OpenDescriptor open);
 

@@ -9,10 +9,9 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
  * here into a folder of its own.
  */
 public final class RefusedDescriptors {
-    private static final Map<String, String> WORDS = Map.of("anon_inode:[io_uring]",
-            "io_uring cannot be checkpointed; run the program with its io_uring support turned off",
-            "anon_inode:[userfaultfd]", "userfaultfd cannot be checkpointed; run the program without it",
-            "anon_inode:[fanotify]", "fanotify cannot be checkpointed; close it first");
+    private static final Map<String, String> WORDS =
+            Map.of("anon_inode:[userfaultfd]", "userfaultfd cannot be checkpointed; run the program without it",
+                    "anon_inode:[fanotify]", "fanotify cannot be checkpointed; close it first");
 
     private RefusedDescriptors() {}
 

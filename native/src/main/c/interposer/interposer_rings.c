@@ -1,0 +1,280 @@
+/* Notes how a program has made its io_urings, which the kernel shows to nobody: a checkpoint reads it here
+ * (docs/internals/kinds.md). Programs make them by syscall(3), or by liburing, which makes its system calls itself. */
+#include "interposer.h"
+#include "udckpt_layout.h"
+#include <dlfcn.h>
+#include <linux/io_uring.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Where struct io_uring of liburing.so.2 has its flags and its descriptor (a part of its ABI). */
+enum { LIBURING_FLAGS = 192, LIBURING_DESCRIPTOR = 196 };
+/* Operations that leave nothing behind: they ask (IORING_REGISTER_PROBE, _SYNC_CANCEL, _PBUF_STATUS, _SEND_MSG_RING), or
+ * take back (IORING_UNREGISTER_IOWQ_AFF, _RING_FDS, _PBUF_RING, _NAPI). */
+#define WITHOUT_TRACE (1ULL << 8 | 1ULL << 24 | 1ULL << 26 | 1ULL << 31 | 1ULL << 18 | 1ULL << 21 | 1ULL << 23 | 1ULL << 28)
+
+EXPORT struct udckpt_ring_notes udckpt_ring_notes;
+
+static struct udckpt_ring_note *place(unsigned i)
+{
+    return (struct udckpt_ring_note *)udckpt_ring_notes.entries + i;
+}
+
+static uint64_t inode(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) ? 0 : status.st_ino;
+}
+
+/* A place for a ring that is about to be made: a free one, or that of a ring which its descriptor does not name now. */
+static struct udckpt_ring_note *begin(void)
+{
+    for (int reuse = 0; reuse < 2; reuse++)
+        for (unsigned i = 0; i < UDCKPT_RING_NOTES; i++) {
+            uint64_t there = __atomic_load_n(&place(i)->inode, __ATOMIC_ACQUIRE);
+            if (reuse ? there <= UDCKPT_RING_BEING_MADE || inode((int)place(i)->descriptor) == there : there != 0)
+                continue;
+            if (__atomic_compare_exchange_n(&place(i)->inode, &there, UDCKPT_RING_BEING_MADE, 0, __ATOMIC_ACQ_REL,
+                                            __ATOMIC_ACQUIRE))
+                return place(i);
+        }
+    udckpt_ring_notes.lost = 1;
+    return NULL;
+}
+
+static void end(struct udckpt_ring_note *note, int fd, const struct io_uring_params *params)
+{
+    if (!note)
+        return;
+    if (fd < 0) {
+        __atomic_store_n(&note->inode, 0, __ATOMIC_RELEASE);
+        return;
+    }
+    note->registered = note->event_async = 0;
+    note->event = 0;
+    note->descriptor = (uint32_t)fd;
+    note->flags = params->flags;
+    note->processor = params->sq_thread_cpu;
+    note->idle = params->sq_thread_idle;
+    note->maker = (uint32_t)syscall(SYS_gettid);
+    __atomic_store_n(&note->inode, inode(fd), __ATOMIC_RELEASE);
+}
+
+/* Of a ring that is named by its registration (IORING_REGISTER_USE_REGISTERED_RING) nothing has to be known: it has a
+ * registration that a checkpoint refuses. */
+static void registered(int fd, unsigned operation, const void *argument)
+{
+    uint64_t ring = inode(fd);
+    for (unsigned i = 0; ring && operation < 64 && i < UDCKPT_RING_NOTES; i++) {
+        struct udckpt_ring_note *note = place(i);
+        if (__atomic_load_n(&note->inode, __ATOMIC_ACQUIRE) != ring)
+            continue;
+        if (operation == IORING_REGISTER_EVENTFD || operation == IORING_REGISTER_EVENTFD_ASYNC) {
+            note->event = *(const uint32_t *)argument + 1;
+            note->event_async = operation == IORING_REGISTER_EVENTFD_ASYNC;
+        } else if (operation == IORING_UNREGISTER_EVENTFD) {
+            note->event = 0;
+        } else if (operation == IORING_REGISTER_ENABLE_RINGS) {
+            note->maker = (uint32_t)syscall(SYS_gettid);
+        }
+        __atomic_fetch_or(&note->registered, 1ULL << operation & ~WITHOUT_TRACE, __ATOMIC_RELEASE);
+        return;
+    }
+}
+
+/* What syscall(3) leads to for these two; the result, or -errno. */
+__attribute__((used, visibility("hidden"))) long udckpt_ring_call(long number, long a, long b, long c, long d, long e)
+{
+    struct udckpt_ring_note *note = number == SYS_io_uring_setup ? begin() : NULL;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = 0;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    int error = errno;
+    if (number == SYS_io_uring_setup)
+        end(note, (int)result, (const struct io_uring_params *)b);
+    else if (result >= 0)
+        registered((int)a, (unsigned)b, (const void *)c);
+    errno = error;
+    return result;
+}
+
+/* As in libc, and without a frame of its own for all other calls: one of them may return twice (vfork), or on another
+ * stack (clone). */
+__asm__(".pushsection .text\n"
+        ".globl syscall\n"
+        ".type syscall, @function\n"
+        ".p2align 4\n"
+        "syscall:\n"
+        "    .cfi_startproc\n"
+        "    cmpq $425, %rdi\n" /* io_uring_setup */
+        "    je 1f\n"
+        "    cmpq $427, %rdi\n" /* io_uring_register */
+        "    je 1f\n"
+        "    movq %rdi, %rax\n"
+        "    movq %rsi, %rdi\n"
+        "    movq %rdx, %rsi\n"
+        "    movq %rcx, %rdx\n"
+        "    movq %r8, %r10\n"
+        "    movq %r9, %r8\n"
+        "    movq 8(%rsp), %r9\n"
+        "    syscall\n"
+        "    cmpq $-4095, %rax\n"
+        "    jae 2f\n"
+        "    ret\n"
+        "1:  pushq %rbp\n"
+        "    .cfi_def_cfa_offset 16\n"
+        "    call udckpt_ring_call\n"
+        "    popq %rbp\n"
+        "    .cfi_def_cfa_offset 8\n"
+        "    cmpq $-4095, %rax\n"
+        "    jae 2f\n"
+        "    ret\n"
+        "2:  pushq %rax\n"
+        "    .cfi_def_cfa_offset 16\n"
+        "    call __errno_location@PLT\n"
+        "    popq %rcx\n"
+        "    .cfi_def_cfa_offset 8\n"
+        "    negl %ecx\n"
+        "    movl %ecx, (%rax)\n"
+        "    movq $-1, %rax\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size syscall, .-syscall\n"
+        ".popsection\n");
+
+/* A program that only asks whether there is such a function finds one, which fails as without io_uring. */
+#define REAL(name, ...) \
+    int (*real)(__VA_ARGS__) = (int (*)(__VA_ARGS__))dlsym(RTLD_NEXT, name); \
+    if (!real) \
+    return -ENOSYS
+
+static uint32_t word(const void *ring, unsigned at)
+{
+    uint32_t value;
+    memcpy(&value, (const char *)ring + at, sizeof value);
+    return value;
+}
+
+/* liburing may have added flags, which are in its ring. */
+static int queue_made(struct udckpt_ring_note *note, int result, const void *ring, const struct io_uring_params *params)
+{
+    struct io_uring_params with = *params;
+    if (result >= 0)
+        with.flags |= word(ring, LIBURING_FLAGS);
+    end(note, result < 0 ? -1 : (int)word(ring, LIBURING_DESCRIPTOR), &with);
+    return result;
+}
+
+EXPORT int io_uring_queue_init_params(unsigned entries, void *ring, struct io_uring_params *params)
+{
+    REAL("io_uring_queue_init_params", unsigned, void *, struct io_uring_params *);
+    struct udckpt_ring_note *note = begin();
+    return queue_made(note, real(entries, ring, params), ring, params);
+}
+
+EXPORT int io_uring_queue_init(unsigned entries, void *ring, unsigned flags)
+{
+    REAL("io_uring_queue_init", unsigned, void *, unsigned);
+    struct udckpt_ring_note *note = begin();
+    struct io_uring_params params = {.flags = flags};
+    return queue_made(note, real(entries, ring, flags), ring, &params);
+}
+
+EXPORT int io_uring_queue_init_mem(unsigned entries, void *ring, struct io_uring_params *params, void *memory,
+                                   size_t bytes)
+{
+    REAL("io_uring_queue_init_mem", unsigned, void *, struct io_uring_params *, void *, size_t);
+    struct udckpt_ring_note *note = begin();
+    return queue_made(note, real(entries, ring, params, memory, bytes), ring, params);
+}
+
+EXPORT int io_uring_setup(unsigned entries, struct io_uring_params *params)
+{
+    REAL("io_uring_setup", unsigned, struct io_uring_params *);
+    struct udckpt_ring_note *note = begin();
+    int fd = real(entries, params);
+    end(note, fd, params);
+    return fd;
+}
+
+EXPORT int io_uring_register(unsigned fd, unsigned operation, void *argument, unsigned count)
+{
+    REAL("io_uring_register", unsigned, unsigned, void *, unsigned);
+    int result = real(fd, operation, argument, count);
+    if (result >= 0)
+        registered((int)fd, operation, argument);
+    return result;
+}
+
+static int note_registered(int result, const void *ring, unsigned operation, const void *argument)
+{
+    if (result >= 0)
+        registered((int)word(ring, LIBURING_DESCRIPTOR), operation, argument);
+    return result;
+}
+
+EXPORT int io_uring_register_eventfd(void *ring, int event)
+{
+    REAL("io_uring_register_eventfd", void *, int);
+    return note_registered(real(ring, event), ring, IORING_REGISTER_EVENTFD, &event);
+}
+
+EXPORT int io_uring_register_eventfd_async(void *ring, int event)
+{
+    REAL("io_uring_register_eventfd_async", void *, int);
+    return note_registered(real(ring, event), ring, IORING_REGISTER_EVENTFD_ASYNC, &event);
+}
+
+/* The functions of liburing that take nothing but a ring. */
+#define NOTED(function, operation) \
+    EXPORT int function(void *ring) \
+    { \
+        REAL(#function, void *); \
+        return note_registered(real(ring), ring, operation, NULL); \
+    }
+
+NOTED(io_uring_unregister_eventfd, IORING_UNREGISTER_EVENTFD)
+NOTED(io_uring_enable_rings, IORING_REGISTER_ENABLE_RINGS)
+NOTED(io_uring_register_ring_fd, IORING_REGISTER_RING_FDS)
+
+EXPORT int io_uring_register_restrictions(void *ring, void *restrictions, unsigned count)
+{
+    REAL("io_uring_register_restrictions", void *, void *, unsigned);
+    return note_registered(real(ring, restrictions, count), ring, IORING_REGISTER_RESTRICTIONS, NULL);
+}
+
+EXPORT int io_uring_register_iowq_aff(void *ring, size_t bytes, const void *mask)
+{
+    REAL("io_uring_register_iowq_aff", void *, size_t, const void *);
+    return note_registered(real(ring, bytes, mask), ring, IORING_REGISTER_IOWQ_AFF, NULL);
+}
+
+EXPORT int io_uring_register_iowq_max_workers(void *ring, unsigned *most)
+{
+    REAL("io_uring_register_iowq_max_workers", void *, unsigned *);
+    return note_registered(real(ring, most), ring, IORING_REGISTER_IOWQ_MAX_WORKERS, NULL);
+}
+
+EXPORT int io_uring_register_buf_ring(void *ring, void *registration, unsigned flags)
+{
+    REAL("io_uring_register_buf_ring", void *, void *, unsigned);
+    return note_registered(real(ring, registration, flags), ring, IORING_REGISTER_PBUF_RING, NULL);
+}
+
+EXPORT void *io_uring_setup_buf_ring(void *ring, unsigned entries, int group, unsigned flags, int *error)
+{
+    void *(*real)(void *, unsigned, int, unsigned, int *) =
+        (void *(*)(void *, unsigned, int, unsigned, int *))dlsym(RTLD_NEXT, "io_uring_setup_buf_ring");
+    void *made = real ? real(ring, entries, group, flags, error) : NULL;
+    if (!real)
+        *error = -ENOSYS;
+    note_registered(made ? 0 : -1, ring, IORING_REGISTER_PBUF_RING, NULL);
+    return made;
+}
