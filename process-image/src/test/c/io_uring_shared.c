@@ -72,8 +72,7 @@ int main(int argc, char **argv) {
   }
   close(down[0]);
   pthread_t threads[] = {start_thread(issuer, NULL), start_thread(sleeper, NULL)};
-  while (!single_made)
-    pause_ms(1);
+  while (!single_made) pause_ms(1);
   feature_ready();
   for (uint64_t number = 0; !feature_finishing(); number++) {
     MUST(write(down[1], &number, sizeof number) == sizeof number);

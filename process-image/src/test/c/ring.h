@@ -52,8 +52,8 @@ static inline void ring_queue(struct ring *ring, struct io_uring_sqe entry) {
 /* Submits what was queued, and waits for so many completions. */
 static inline void ring_enter(struct ring *ring, unsigned submit, unsigned wait) {
   unsigned flags = wait ? IORING_ENTER_GETEVENTS : 0;
-  if (ring->with.flags & IORING_SETUP_SQPOLL
-      && __atomic_load_n(ring_at(ring, ring->with.sq_off.flags), __ATOMIC_SEQ_CST) & IORING_SQ_NEED_WAKEUP)
+  if (ring->with.flags & IORING_SETUP_SQPOLL &&
+      __atomic_load_n(ring_at(ring, ring->with.sq_off.flags), __ATOMIC_SEQ_CST) & IORING_SQ_NEED_WAKEUP)
     flags |= IORING_ENTER_SQ_WAKEUP;
   long done = syscall(SYS_io_uring_enter, ring->fd, submit, wait, flags, NULL, 0);
   CHECK(done == (long)submit, "io_uring_enter of %u took %ld (flags 0x%x)", submit, done, ring->with.flags);

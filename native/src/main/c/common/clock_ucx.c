@@ -6,10 +6,10 @@
  *    also leaves out the time in which the process stood still: a debugger may have stopped it for hours. */
 #define _GNU_SOURCE
 #include "clock.h"
+#include "system_calls.h"
 #include <errno.h>
 #include <link.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -90,7 +90,7 @@ static __attribute__((noinline, cold)) void tell_zone(struct timezone *zone)
 {
     struct timezone kernel = {0};
     int error = errno;
-    syscall(SYS_gettimeofday, NULL, &kernel);
+    system_call(SYS_gettimeofday, 0, (long)&kernel, 0, 0, 0, 0);
     errno = error;
     *zone = kernel;
 }

@@ -2,11 +2,11 @@
 #define _GNU_SOURCE
 #include "counters.h"
 #include "gate_private.h"
+#include "common/system_calls.h"
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,9 +52,9 @@ static int64_t now_ms(void)
  * lost it: it is made anew each time (cheap when it is there). */
 static int fence_all_threads(void)
 {
-    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))
+    if (system_call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0))
         return errno;
-    return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) ? errno : 0;
+    return system_call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) ? errno : 0;
 }
 
 /* Marks of an earlier closing: a thread on its way in may have seen the gate open since. While the gate is
@@ -104,7 +104,7 @@ int gate_close(int timeout_ms)
 void gate_open(int look)
 {
     __atomic_store_n(&gate_word, look ? GATE_LOOK : GATE_OPEN, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &gate_word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    system_call(SYS_futex, (long)&gate_word, FUTEX_WAKE_PRIVATE, INT_MAX, 0, 0, 0);
 }
 
 void gate_nothing_stashed(void)

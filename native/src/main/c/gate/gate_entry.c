@@ -3,11 +3,11 @@
 #include "counters.h"
 #include "gate_private.h"
 #include "agent-client/control.h"
+#include "common/system_calls.h"
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 uint32_t gate_word = GATE_OPEN;
@@ -114,7 +114,7 @@ static void wait_outside(struct gate_thread *self, uint32_t counted)
 {
     int saved = errno;
     __atomic_fetch_sub(&self->inside, counted, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &gate_word, FUTEX_WAIT_PRIVATE, GATE_CLOSED, NULL, NULL, 0);
+    system_call(SYS_futex, (long)&gate_word, FUTEX_WAIT_PRIVATE, GATE_CLOSED, 0, 0, 0);
     __atomic_fetch_add(&self->inside, counted, __ATOMIC_SEQ_CST);
     errno = saved;
 }

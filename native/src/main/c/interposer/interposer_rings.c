@@ -1,19 +1,19 @@
 /* Notes how a program has made its io_urings, which the kernel shows to nobody: a checkpoint reads it here
  * (docs/internals/kinds.md). Programs make them by syscall(3), or by liburing, which makes its system calls itself. */
 #include "interposer.h"
+#include "common/system_calls.h"
 #include "udckpt_layout.h"
 #include <dlfcn.h>
 #include <linux/io_uring.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* Where struct io_uring of liburing.so.2 has its flags and its descriptor (a part of its ABI). */
 enum { LIBURING_FLAGS = 192, LIBURING_DESCRIPTOR = 196 };
-/* Operations that leave nothing behind: they ask (IORING_REGISTER_PROBE, _SYNC_CANCEL, _PBUF_STATUS, _SEND_MSG_RING), or
- * take back (IORING_UNREGISTER_IOWQ_AFF, _RING_FDS, _PBUF_RING, _NAPI). */
-#define WITHOUT_TRACE (1ULL << 8 | 1ULL << 24 | 1ULL << 26 | 1ULL << 31 | 1ULL << 18 | 1ULL << 21 | 1ULL << 23 | 1ULL << 28)
+/* Operations that leave nothing behind: they ask (IORING_REGISTER_PROBE, _SYNC_CANCEL, _PBUF_STATUS, _SEND_MSG_RING),
+ * or take back (IORING_UNREGISTER_IOWQ_AFF, _RING_FDS, _PBUF_RING, _NAPI). */
+#define WITHOUT_TRACE \
+    (1ULL << 8 | 1ULL << 24 | 1ULL << 26 | 1ULL << 31 | 1ULL << 18 | 1ULL << 21 | 1ULL << 23 | 1ULL << 28)
 
 EXPORT struct udckpt_ring_notes udckpt_ring_notes;
 
@@ -84,19 +84,13 @@ static void registered(int fd, unsigned operation, const void *argument)
     }
 }
 
-/* What syscall(3) leads to for these two; the result, or -errno. */
+/* What syscall(3) does for these two. */
 __attribute__((used, visibility("hidden"))) long udckpt_ring_call(long number, long a, long b, long c, long d, long e)
 {
     struct udckpt_ring_note *note = number == SYS_io_uring_setup ? begin() : NULL;
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = 0;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    int error = errno;
+    int before = errno;
+    long result = system_call(number, a, b, c, d, e, 0);
+    int error = result < 0 ? errno : before;
     if (number == SYS_io_uring_setup)
         end(note, (int)result, (const struct io_uring_params *)b);
     else if (result >= 0)
@@ -133,8 +127,6 @@ __asm__(".pushsection .text\n"
         "    call udckpt_ring_call\n"
         "    popq %rbp\n"
         "    .cfi_def_cfa_offset 8\n"
-        "    cmpq $-4095, %rax\n"
-        "    jae 2f\n"
         "    ret\n"
         "2:  pushq %rax\n"
         "    .cfi_def_cfa_offset 16\n"

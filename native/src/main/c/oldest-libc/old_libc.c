@@ -1,15 +1,15 @@
 /* Functions under names that the oldest C library does not have (native/cmake/oldest-libc.cmake), for our objects and
  * those of libcrypto.a. The headers of newer ones make the compiler call them. Each product has them for itself. */
+#include "common/system_calls.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Since 2.33. Before, each program had a function of its own, which called __fxstat. */
 int fstat(int fd, struct stat *status)
 {
-    return (int)syscall(SYS_fstat, fd, status);
+    return (int)system_call(SYS_fstat, fd, (long)status, 0, 0, 0, 0);
 }
 
 /* Since 2.38: the functions of C23, which read binary numbers ("0b1") too. Ours read none. */

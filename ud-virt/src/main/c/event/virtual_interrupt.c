@@ -9,11 +9,11 @@
  */
 #define _GNU_SOURCE
 #include "virtual.h"
+#include "common/system_calls.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,7 +47,7 @@ static struct handlers look(void)
     for (int signal = 1; signal <= SIGNALS; signal++) {
         struct kernel_action action = {0};
         uint64_t bit = 1ull << (signal - 1);
-        if (syscall(SYS_rt_sigaction, signal, NULL, &action, sizeof action.mask))
+        if (system_call(SYS_rt_sigaction, signal, 0, (long)&action, sizeof action.mask, 0, 0))
             continue;
         if (action.handler == (void *)SIG_DFL || action.handler == (void *)SIG_IGN)
             continue;
@@ -84,10 +84,11 @@ static void set_mask(struct own_mask *own, uint64_t more)
     uint64_t mask, old;
     int error = errno;
     if (!own->is_changed)
-        syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &own->before, sizeof own->before);
+        system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&own->before, sizeof own->before, 0, 0);
     own->is_changed = more != 0;
     mask = own->before | more;
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &old, sizeof mask); /* what may run now, and has come, runs here */
+    system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&old, sizeof mask, 0,
+                0); /* what may run now, and has come, runs here */
     errno = error;
 }
 

@@ -6,7 +6,6 @@ import org.udckpt.process.kinds.base.DescriptorKind;
 import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.RestoreScope;
-import org.udckpt.process.kinds.eventfd.EventFd;
 import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.RowCheck;
 
@@ -49,8 +48,8 @@ public final class IoUringKind implements DescriptorKind<IoUring> {
         row.require(image.image().threads().stream()
                 .anyMatch(thread -> thread.pid() == ring.pid() && thread.tid() == ring.tid()),
                 "tid %d is not a thread of its process", ring.tid());
-        row.require(ring.event() == 0 || image.is(ring.event(), EventFd.class) && image.isOpen(ring.event()),
-                "event %d is not an open eventfd", ring.event());
+        row.require(ring.event() == 0 || image.isOpen(ring.event()),
+                "event %d is not open", ring.event());
     }
 
     private static void power(RowCheck row, String column, int entries) throws BrokenTable {
