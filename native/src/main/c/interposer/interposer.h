@@ -29,6 +29,10 @@ int interposer_lacks(const char *name, const char *advice);
 #define MAKE(operation, ...) \
     (top_device()->operation ? top_device()->operation(__VA_ARGS__) : (REFUSE("ibv_" #operation), NULL))
 
+/* System calls that are noted: as syscall(3) (interposer_rings.c, interposer_aio.c). */
+long interposer_ring_call(long number, long a, long b, long c, long d);
+long interposer_aio_call(long number, long a, long b, long c);
+
 /* Gives a context the device's memory windows (interposer_windows.c). */
 void interposer_fill_windows(struct ibv_context *context);
 /* The same of thread domains, parent domains and advice (interposer_domain.c). */

@@ -1,5 +1,6 @@
 /* Notes how a program has made its io_urings, which the kernel shows to nobody: a checkpoint reads it here
- * (docs/internals/kinds.md). Programs make them by syscall(3), or by liburing, which makes its system calls itself. */
+ * (docs/internals/kinds.md). Programs make them by syscall(3) (interposer_syscall.c), or by liburing, which makes its
+ * system calls itself. */
 #include "interposer.h"
 #include "common/system_calls.h"
 #include "udckpt_layout.h"
@@ -58,7 +59,7 @@ static void end(struct udckpt_ring_note *note, int fd, const struct io_uring_par
     note->flags = params->flags;
     note->processor = params->sq_thread_cpu;
     note->idle = params->sq_thread_idle;
-    note->maker = (uint32_t)syscall(SYS_gettid);
+    note->maker = (uint32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
     __atomic_store_n(&note->inode, inode(fd), __ATOMIC_RELEASE);
 }
 
@@ -77,19 +78,18 @@ static void registered(int fd, unsigned operation, const void *argument)
         } else if (operation == IORING_UNREGISTER_EVENTFD) {
             note->event = 0;
         } else if (operation == IORING_REGISTER_ENABLE_RINGS) {
-            note->maker = (uint32_t)syscall(SYS_gettid);
+            note->maker = (uint32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
         }
         __atomic_fetch_or(&note->registered, 1ULL << operation & ~WITHOUT_TRACE, __ATOMIC_RELEASE);
         return;
     }
 }
 
-/* What syscall(3) does for these two. */
-__attribute__((used, visibility("hidden"))) long udckpt_ring_call(long number, long a, long b, long c, long d, long e)
+long interposer_ring_call(long number, long a, long b, long c, long d)
 {
     struct udckpt_ring_note *note = number == SYS_io_uring_setup ? begin() : NULL;
     int before = errno;
-    long result = system_call(number, a, b, c, d, e, 0);
+    long result = system_call(number, a, b, c, d, 0, 0);
     int error = result < 0 ? errno : before;
     if (number == SYS_io_uring_setup)
         end(note, (int)result, (const struct io_uring_params *)b);
@@ -98,48 +98,6 @@ __attribute__((used, visibility("hidden"))) long udckpt_ring_call(long number, l
     errno = error;
     return result;
 }
-
-/* As in libc, and without a frame of its own for all other calls: one of them may return twice (vfork), or on another
- * stack (clone). */
-__asm__(".pushsection .text\n"
-        ".globl syscall\n"
-        ".type syscall, @function\n"
-        ".p2align 4\n"
-        "syscall:\n"
-        "    .cfi_startproc\n"
-        "    cmpq $425, %rdi\n" /* io_uring_setup */
-        "    je 1f\n"
-        "    cmpq $427, %rdi\n" /* io_uring_register */
-        "    je 1f\n"
-        "    movq %rdi, %rax\n"
-        "    movq %rsi, %rdi\n"
-        "    movq %rdx, %rsi\n"
-        "    movq %rcx, %rdx\n"
-        "    movq %r8, %r10\n"
-        "    movq %r9, %r8\n"
-        "    movq 8(%rsp), %r9\n"
-        "    syscall\n"
-        "    cmpq $-4095, %rax\n"
-        "    jae 2f\n"
-        "    ret\n"
-        "1:  pushq %rbp\n"
-        "    .cfi_def_cfa_offset 16\n"
-        "    call udckpt_ring_call\n"
-        "    popq %rbp\n"
-        "    .cfi_def_cfa_offset 8\n"
-        "    ret\n"
-        "2:  pushq %rax\n"
-        "    .cfi_def_cfa_offset 16\n"
-        "    call __errno_location@PLT\n"
-        "    popq %rcx\n"
-        "    .cfi_def_cfa_offset 8\n"
-        "    negl %ecx\n"
-        "    movl %ecx, (%rax)\n"
-        "    movq $-1, %rax\n"
-        "    ret\n"
-        "    .cfi_endproc\n"
-        ".size syscall, .-syscall\n"
-        ".popsection\n");
 
 /* A program that only asks whether there is such a function finds one, which fails as without io_uring. */
 #define REAL(name, ...) \

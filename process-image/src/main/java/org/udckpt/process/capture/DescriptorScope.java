@@ -165,6 +165,11 @@ final class DescriptorScope implements CaptureScope {
     }
 
     @Override
+    public void mapped(String file, long object) {
+        memory.mapped(file, object);
+    }
+
+    @Override
     public String nameOnDisk(OpenDescriptor open) {
         return memory.nameOnDisk(open);
     }

@@ -16,10 +16,6 @@ final class MappingCheck {
                 throw process.refuse(path
                         + " is mapped behind the library; only verbs that go through libibverbs can be checkpointed");
             }
-            if (path.startsWith("/[aio]")) {
-                throw process.refuse("asynchronous I/O of the kernel (io_setup(2), libaio) cannot be checkpointed; "
-                        + "destroy its contexts first (io_destroy(2)), or run the program without it");
-            }
             if (path.startsWith("/secretmem")) {
                 throw process.refuse("memory of memfd_secret(2) at 0x" + Long.toHexString(mapping.start())
                         + " cannot be read from outside, so it cannot be checkpointed");

@@ -14,6 +14,7 @@ import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.files.FileCut;
 import org.udckpt.process.files.QuietFiles;
+import org.udckpt.process.kinds.aio.AioContext;
 import org.udckpt.process.kinds.base.IpcObject;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
@@ -190,11 +191,19 @@ final class MemoryObjects {
 
     /** What is mapped of this file is a kind's, which restores its content. */
     void mapped(Files.Stat stat, long object) {
-        ids.put(key(stat), object);
+        mapped(key(stat), object);
+    }
+
+    /** @param file its key: device and inode */
+    void mapped(String file, long object) {
+        ids.put(file, object);
     }
 
     /** The object behind a mapping, or 0: private memory over a file that still has its name, or over nothing. */
     long ofMapping(TracedProcess process, Mapping mapping) {
+        if (mapping.path().equals(AioContext.PATH)) {
+            return ids.getOrDefault(mapping.device() + ":" + mapping.inode(), 0L);
+        }
         if (mapping.path().equals(IoUring.LINK)) {
             Long ring = ids.get(mapping.device() + ":" + mapping.inode());
             if (mapping.offset() % IoUring.MAPPED_AT != 0) {

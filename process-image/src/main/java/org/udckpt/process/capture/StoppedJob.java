@@ -16,6 +16,7 @@ import org.udckpt.linux.User;
 import org.udckpt.process.files.FileCut;
 import org.udckpt.process.files.Prefixes;
 import org.udckpt.process.files.QuietFiles;
+import org.udckpt.process.kinds.aio.AioContext;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.Outside;
 import org.udckpt.process.kinds.mount.JobMounts;
@@ -103,8 +104,10 @@ final class StoppedJob {
         List<Region> mapped = new ArrayList<>();
         for (Mapping m : process.mappings) {
             if (!process.owns(m)) {
-                mapped.add(new Region(process.namespacePid, m.start(), m.end(), m.permissions(), m.offset(), m.path(),
-                        "", memory.ofMapping(process, m)));
+                long backing = memory.ofMapping(process, m);
+                boolean empty = backing == 0 && m.path().equals(AioContext.PATH); // of a parent's context
+                mapped.add(new Region(process.namespacePid, m.start(), m.end(), m.permissions(), m.offset(),
+                        empty ? "" : m.path(), "", backing));
             }
         }
         return mapped;

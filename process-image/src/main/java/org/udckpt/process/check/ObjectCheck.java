@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.udckpt.process.kinds.ObjectKinds;
+import org.udckpt.process.kinds.aio.AioContext;
 import org.udckpt.process.kinds.base.CheckedImage;
 import org.udckpt.process.kinds.inotify.InotifyKind;
 import org.udckpt.process.kinds.iouring.IoUring;
@@ -39,7 +40,7 @@ final class ObjectCheck implements CheckedImage {
         this.pids = pids;
     }
 
-    /** The ids of what mappings may be of: shared memories and rings. */
+    /** The ids of what mappings may be of: shared memories, and rings of the kernel. */
     Set<Long> check() throws BrokenTable {
         collect();
         rows("objects", image.objects());
@@ -58,7 +59,7 @@ final class ObjectCheck implements CheckedImage {
         Set<Long> shared = new HashSet<>();
         byId.forEach((id, object) -> {
             if (object instanceof SharedMemory memory && memory.kind() != MemoryKind.MOUNTED_FILE
-                    || object instanceof IoUring) {
+                    || object instanceof IoUring || object instanceof AioContext) {
                 shared.add(id);
             }
         });

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.udckpt.process.kinds.aio.AioContextKind;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.DescriptorKind;
 import org.udckpt.process.kinds.base.InFlight;
@@ -180,7 +181,9 @@ public enum ObjectKinds {
     /** Files from before. */
     OUTSIDE_PATH(new OutsidePathKind()),
     /** io_uring(7). */
-    IO_URING(new IoUringKind());
+    IO_URING(new IoUringKind()),
+    /** io_setup(2). */
+    AIO_CONTEXT(new AioContextKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

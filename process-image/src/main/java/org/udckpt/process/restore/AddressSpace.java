@@ -269,8 +269,10 @@ final class AddressSpace {
         batch.run();
     }
 
-    private static boolean onFile(Region region) {
-        return region.path().startsWith("/") && !region.path().equals(SharedMemoryKind.HUGE_PAGES);
+    /** Not what a kind maps there later. */
+    private boolean onFile(Region region) {
+        return region.path().startsWith("/") && !region.path().equals(SharedMemoryKind.HUGE_PAGES)
+                && (region.backing() == 0 || shared.containsKey(region.backing()));
     }
 
     /**

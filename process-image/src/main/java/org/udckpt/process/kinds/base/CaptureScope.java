@@ -41,6 +41,13 @@ public interface CaptureScope {
     /** In {@link KindCapture#read}: what processes have mapped of this descriptor's file is memory of the object. */
     void mapped(OpenDescriptor open, long object);
 
+    /**
+     * As {@link #mapped(OpenDescriptor, long)}, before descriptors are read.
+     *
+     * @param file device and inode as in /proc/PID/maps, with a colon between them
+     */
+    void mapped(String file, long object);
+
     /** The name under which an open regular file without {@link #contentOf} is found again. */
     String nameOnDisk(OpenDescriptor open);
 

@@ -32,7 +32,7 @@ public record IoUring(long id, int flags, int setup, int submissions, int comple
     static final int KEPT = IOPOLL | SQPOLL | SQ_AFF | CQSIZE | CLAMP | R_DISABLED | SUBMIT_ALL | COOP_TASKRUN
             | TASKRUN_FLAG | SQE128 | CQE32 | SINGLE_ISSUER | DEFER_TASKRUN | NO_SQARRAY;
     /** The largest queues that the kernel makes. */
-    static final int MOST_ENTRIES = 1 << 15, BUFFER_BYTES = 16, MOST_BUFFERS = 1 << 14, NOTE_BYTES = 16;
+    static final int MOST_ENTRIES = 1 << 15, BUFFER_BYTES = 16, MOST_BUFFERS = 4000, NOTE_BYTES = 16;
     /** What memory is mapped begins at a multiple of it. */
     public static final long MAPPED_AT = 0x800_0000L;
     /** What readlink(2) says of one, and /proc/PID/maps of its memory. */
