@@ -46,6 +46,12 @@ explain_failed_build() {
     die 70 "the build failed; the whole log is $root/target/build.log"
 }
 
+# Classes have the constants of the layout in them, which Maven does not know.
+forget_layout() {
+    [ ! -f "$stamp" ] || [ -z "$(find "$root/native/layout" -newer "$stamp" -print -quit)" ] ||
+        rm -rf "$root"/*/target/classes "$root"/*/target/test-classes "$root"/*/target/maven-status
+}
+
 build() {
     [ -z "${UDCKPT_NO_BUILD-}" ] || return 0 # set where Maven itself runs us, in the tests
     ! is_built || return 0
@@ -58,6 +64,7 @@ build() {
     if ! is_built; then
         say "building (Maven, cmake); a first build takes some minutes"
         touch "$stamp.next"
+        forget_layout
         maven -DskipTests package >"$root/target/build.log" 2>&1 || explain_failed_build
         mv "$stamp.next" "$stamp"
     fi
