@@ -65,6 +65,7 @@ import org.udckpt.process.kinds.unix.SenderNameKind;
 import org.udckpt.process.kinds.unix.UnixOptionsKind;
 import org.udckpt.process.kinds.unix.UnixSocketKind;
 import org.udckpt.process.kinds.unix.WaitingConnectionKind;
+import org.udckpt.process.kinds.unix.WaitingMessagesKind;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 
@@ -177,7 +178,9 @@ public enum ObjectKinds {
     /** Who is in one. */
     NAMESPACE_MEMBER(new NamespaceMemberKind()),
     /** Files from before. */
-    OUTSIDE_PATH(new OutsidePathKind());
+    OUTSIDE_PATH(new OutsidePathKind()),
+    /** What connections that nobody has accepted have received. */
+    WAITING_MESSAGES(new WaitingMessagesKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 
