@@ -17,8 +17,7 @@ typedef struct {
 
 static Server listener(int type, const char *name) {
   Server server = {.to.sun_family = AF_UNIX, .type = type};
-  server.length =
-      sizeof(sa_family_t) + (socklen_t)snprintf(server.to.sun_path + 1, 90, "%s%d", name, getpid()) + 1;
+  server.length = sizeof(sa_family_t) + (socklen_t)snprintf(server.to.sun_path + 1, 90, "%s%d", name, getpid()) + 1;
   server.fd = socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   MUST(server.fd >= 0 && !bind(server.fd, (struct sockaddr *)&server.to, server.length) && !listen(server.fd, 16));
   return server;
@@ -61,8 +60,10 @@ static void expect(int fd, const char *want, size_t bytes, pid_t pid, uid_t uid,
     char bytes[CMSG_SPACE(sizeof(struct ucred))];
   } along;
   char got[LONG_MESSAGE];
-  struct msghdr message = {.msg_iov = &(struct iovec){got, bytes + !bytes}, .msg_iovlen = 1,
-    .msg_control = &along, .msg_controllen = sizeof along};
+  struct msghdr message = {.msg_iov = &(struct iovec){got, bytes + !bytes},
+                           .msg_iovlen = 1,
+                           .msg_control = &along,
+                           .msg_controllen = sizeof along};
   ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT);
   CHECK(n == (ssize_t)bytes && !memcmp(got, want, bytes), "%s: %zd bytes, not %zu", what, n, bytes);
   struct ucred who = {0};

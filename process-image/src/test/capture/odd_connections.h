@@ -2,6 +2,8 @@
 #ifndef ODD_CONNECTIONS_H
 #define ODD_CONNECTIONS_H
 #include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -71,6 +73,22 @@ static void unix_early(const char *what) {
     else if (!strcmp(what, "large")) MUST(send(fd, large, sizeof large, 0));
     else if (!strcmp(what, "descriptors")) MUST(sendmsg(fd, &message, 0));
     else MUST(close(fd));
+}
+
+/* A packet socket whose ring is mapped. */
+static void packet_ring(void) {
+    struct tpacket_req ring = {4096, 1, 1024, 4};
+    int fd = socket(AF_PACKET, SOCK_RAW, 0);
+    MUST(setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &ring, sizeof ring));
+    MUST(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+}
+
+/* One of a group that a program chooses from. */
+static void packet_group(void) {
+    struct sockaddr_ll name = {.sll_family = AF_PACKET, .sll_protocol = htons(0x88b5), .sll_ifindex = 1};
+    int fd = socket(AF_PACKET, SOCK_RAW, 0), group = (getpid() & 0xffff) | PACKET_FANOUT_CBPF << 16;
+    MUST(bind(fd, (struct sockaddr *)&name, sizeof name));
+    MUST(setsockopt(fd, SOL_PACKET, PACKET_FANOUT, &group, sizeof group));
 }
 
 #endif

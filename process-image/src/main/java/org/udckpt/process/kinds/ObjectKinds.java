@@ -41,6 +41,7 @@ import org.udckpt.process.kinds.named.PseudoFileKind;
 import org.udckpt.process.kinds.named.RootDirectoryKind;
 import org.udckpt.process.kinds.namespace.NamespaceFileKind;
 import org.udckpt.process.kinds.netlink.NetlinkSocketKind;
+import org.udckpt.process.kinds.packet.LinkSocketKind;
 import org.udckpt.process.kinds.pidfd.PidFdKind;
 import org.udckpt.process.kinds.pipe.PipeEndKind;
 import org.udckpt.process.kinds.pipe.PipeKind;
@@ -180,7 +181,9 @@ public enum ObjectKinds {
     /** Files from before. */
     OUTSIDE_PATH(new OutsidePathKind()),
     /** What connections that nobody has accepted have received. */
-    WAITING_MESSAGES(new WaitingMessagesKind());
+    WAITING_MESSAGES(new WaitingMessagesKind()),
+    /** packet(7). */
+    LINK_SOCKET(new LinkSocketKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

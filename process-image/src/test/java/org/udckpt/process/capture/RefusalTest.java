@@ -106,6 +106,7 @@ class RefusalTest {
             "unix-early-urgent, not accepted yet has urgent data", "unix-early-large, of more than about a page",
             "unix-early-descriptors, not accepted yet has descriptors in flight",
             "unix-early-name, 'closed by its client, which had a name'",
+            "packet-ring, mapped memory of socket:", "packet-group, chosen by a program (PACKET_FANOUT_DATA)",
             "mounted-ramfs, 'a file system (ramfs, odd, /) that a restart cannot mount again'",
             "mounted-fifo, 'n/fifo, on a mount that only the namespace has, is open'",
             "mounted-socket, 'm/socket, on a mount that only a mount namespace of the job has'",

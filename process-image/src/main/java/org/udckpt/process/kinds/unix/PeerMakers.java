@@ -63,7 +63,8 @@ public final class PeerMakers {
 
     /**
      * Who accepts a connection is told who has called connect(2). Where the checkpoint did not find out who that was,
-     * it is the process that has the client, where it is not what all processes are. By the ids of {@link WaitingConnection}s.
+     * it is the process that has the client, where it is not what all processes are. By the ids of
+     * {@link WaitingConnection}s.
      */
     private static List<PeerCredentials> waiting(JobImage image) {
         List<PeerCredentials> clients = new ArrayList<>();
