@@ -41,8 +41,8 @@ static void check_name(int fd, int protocol, unsigned device, const char *what) 
 }
 
 static void send_packet(int fd, int protocol, const char *text) {
-  struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_protocol = htons(protocol), .sll_ifindex = (int)loopback,
-    .sll_halen = 6};
+  struct sockaddr_ll to = {
+      .sll_family = AF_PACKET, .sll_protocol = htons(protocol), .sll_ifindex = (int)loopback, .sll_halen = 6};
   CHECK(sendto(fd, text, strlen(text), 0, (void *)&to, sizeof to) == (ssize_t)strlen(text), "sendto: %s",
         strerror(errno));
 }
@@ -72,14 +72,14 @@ int main(int argc, char **argv) {
   MUST(sender >= 0 && loopback);
   int bound = socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK, 0), unbound = socket(AF_PACKET, SOCK_RAW, 0);
   int filtered = socket(AF_PACKET, SOCK_DGRAM, 0), old = socket(AF_PACKET, SOCK_PACKET, htons(OTHER));
-  int ring = socket(AF_PACKET, SOCK_RAW, 0), ring3 = socket(AF_PACKET, SOCK_RAW, 0), all = socket(AF_PACKET, SOCK_DGRAM,
-                                                                                    htons(OTHER));
+  int ring = socket(AF_PACKET, SOCK_RAW, 0), ring3 = socket(AF_PACKET, SOCK_RAW, 0),
+      all = socket(AF_PACKET, SOCK_DGRAM, htons(OTHER));
   MUST(bound >= 0 && unbound >= 0 && filtered >= 0 && old >= 0 && ring >= 0 && ring3 >= 0 && all >= 0);
   bind_to(bound, PROTOCOL);
   struct sockaddr named = {.sa_family = AF_PACKET, .sa_data = "lo"};
   MUST(!bind(old, &named, sizeof named));
   struct sock_filter only[] = {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 'y', 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, 65535), BPF_STMT(BPF_RET | BPF_K, 0)};
+                               BPF_STMT(BPF_RET | BPF_K, 65535), BPF_STMT(BPF_RET | BPF_K, 0)};
   struct sock_fprog program = {4, only};
   MUST(!setsockopt(filtered, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program));
   bind_to(filtered, PROTOCOL);
@@ -93,8 +93,10 @@ int main(int argc, char **argv) {
   struct tpacket_req3 size3 = {65536, 2, 2048, 64, 20, 8, 0};
   MUST(!setsockopt(ring3, SOL_PACKET, PACKET_RX_RING, &size3, sizeof size3));
   struct packet_mreq promiscuous = {.mr_ifindex = (int)loopback, .mr_type = PACKET_MR_PROMISC},
-                     group = {.mr_ifindex = (int)loopback, .mr_type = PACKET_MR_MULTICAST, .mr_alen = 6,
-                       .mr_address = {1, 0, 0x5e, 1, 2, 3}};
+                     group = {.mr_ifindex = (int)loopback,
+                              .mr_type = PACKET_MR_MULTICAST,
+                              .mr_alen = 6,
+                              .mr_address = {1, 0, 0x5e, 1, 2, 3}};
   for (int i = 0; i < 2; i++)
     MUST(!setsockopt(bound, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous, sizeof promiscuous));
   MUST(!setsockopt(bound, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &group, sizeof group));

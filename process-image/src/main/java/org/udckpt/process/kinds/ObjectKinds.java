@@ -40,6 +40,7 @@ import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
 import org.udckpt.process.kinds.named.RootDirectoryKind;
 import org.udckpt.process.kinds.namespace.NamespaceFileKind;
+import org.udckpt.process.kinds.netlink.NetlinkPeerKind;
 import org.udckpt.process.kinds.netlink.NetlinkSocketKind;
 import org.udckpt.process.kinds.packet.LinkSocketKind;
 import org.udckpt.process.kinds.pidfd.PidFdKind;
@@ -183,7 +184,9 @@ public enum ObjectKinds {
     /** What connections that nobody has accepted have received. */
     WAITING_MESSAGES(new WaitingMessagesKind()),
     /** packet(7). */
-    LINK_SOCKET(new LinkSocketKind());
+    LINK_SOCKET(new LinkSocketKind()),
+    /** connect(2) of netlink(7). */
+    NETLINK_PEER(new NetlinkPeerKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 
