@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
   MUST(!pthread_create(&thread, NULL, say_in_thread, &duplicate) && !pthread_join(thread, NULL));
   CHECK(hear(server) == 77, "from a thread");
   while (hear(group) || errno != EAGAIN)
-    ; /* what happened on this machine */
+    ;               /* what happened on this machine */
   say(of_group, 3); /* the server, which is connected, hears its own peer only */
   CHECK(hear(group) == 3, "the group");
   CHECK(send(lost, &port, sizeof port, 0) < 0 && errno == ECONNREFUSED, "a port that nobody has: %s", strerror(errno));
