@@ -15,6 +15,7 @@ import org.udckpt.process.kinds.base.ObjectKind;
 import org.udckpt.process.kinds.base.ObjectOwners;
 import org.udckpt.process.kinds.binaryoption.BinaryOptionKind;
 import org.udckpt.process.kinds.deleted.DeletedDirectoryKind;
+import org.udckpt.process.kinds.deleted.DeletedLinkKind;
 import org.udckpt.process.kinds.deleted.DeletedWorkingDirectoryKind;
 import org.udckpt.process.kinds.deleted.OpenDeletedDirectoryKind;
 import org.udckpt.process.kinds.epoll.EpollEntryKind;
@@ -186,7 +187,9 @@ public enum ObjectKinds {
     /** packet(7). */
     LINK_SOCKET(new LinkSocketKind()),
     /** connect(2) of netlink(7). */
-    NETLINK_PEER(new NetlinkPeerKind());
+    NETLINK_PEER(new NetlinkPeerKind()),
+    /** symlink(2), of which only a handle is left. */
+    DELETED_LINK(new DeletedLinkKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -41,7 +41,7 @@ class LyingTablesTest {
                     "file_locks", "zombie", "zombie_ends", "epoll", "guard_pages", "credentials", "signal_io",
                     "file_offset", "task_attributes", "gone_names", "datagram_halves",
                     "scm_rights", "scm_credentials", "unix_waiting", "unix_waiting_messages", "sender_names",
-                    "deleted_directory", "other_name",
+                    "deleted_directory", "deleted_links", "other_name",
                     "socket_filters", "sysv_sem", "sysv_msg", "sysv_undo", "inotify_names", "udp_states",
                     "ip_level", "raw_sockets", "packet_sockets", "netlink_peers", "ended_owner",
                     "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees");
