@@ -39,10 +39,10 @@ int main(int argc, char **argv) {
   send_one(pair[0], "link", sent), close(sent);
   pid_t child = fork();
   if (child == 0) {
-    int own = removed("own", "childs");
+    int own = removed("own", "of a child");
     MUST(!close(open_scratch("made", O_CREAT | O_WRONLY)));
     while (access(scratch("leave"), F_OK)) pause_ms(3);
-    check_link(own, "childs", "own"), check_link(plain, "some/where", "plain");
+    check_link(own, "of a child", "own"), check_link(plain, "some/where", "plain");
     _exit(0);
   }
   while (access(scratch("made"), F_OK)) pause_ms(2);
