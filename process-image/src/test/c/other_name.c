@@ -1,5 +1,5 @@
 /* Files whose name was removed and that have another one: a lock that was linked to its name, read, written, appended
- * to, in shared memory. What is written is in the file of the other name. */
+ * to, in shared memory, with the other name in a directory above. What is written is in the file of the other name. */
 #include "feature.h"
 
 enum { BYTES = 9000 };
@@ -44,6 +44,8 @@ int main(int argc, char **argv) {
   int writer = renamed(scratch("write"), scratch("write2"), O_RDWR);
   int appender = renamed(scratch("append"), scratch("append2"), O_WRONLY | O_APPEND);
   int memory = renamed(shared, shared_other, O_RDWR);
+  MUST(!mkdir(scratch("upper"), 0700) && !mkdir(scratch("upper/lower"), 0700));
+  int above = renamed(scratch("upper/lower/deep"), scratch("deep2"), O_RDWR);
   MUST(lseek(reader, 17, SEEK_SET) == 17);
   feature_ready();
   uint64_t rounds = 0;
@@ -52,6 +54,7 @@ int main(int argc, char **argv) {
     check_same(writer, scratch("write2"));
     check_same(appender, scratch("append2"));
     check_same(memory, shared_other);
+    check_same(above, scratch("deep2"));
     CHECK(lseek(reader, 0, SEEK_CUR) == 17, "the offset");
     rounds++;
     uint64_t got = 0;

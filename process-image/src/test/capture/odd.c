@@ -368,6 +368,9 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "tcp-urgent")) tcp_urgent();
     else if (!strcmp(kind, "tcp-early")) tcp_early();
     else if (!strcmp(kind, "tcp-self")) tcp_self();
+    else if (!strcmp(kind, "packet-ring")) packet_ring();
+    else if (!strcmp(kind, "packet-group")) packet_group();
+    else if (!strncmp(kind, "unix-early-", 11)) unix_early(kind + 11);
     else if (!strcmp(kind, "udp-group")) udp_group();
     else if (!strcmp(kind, "multipath")) multipath();
     else if (!strcmp(kind, "raw-shut")) shutdown(socket(AF_INET, SOCK_RAW, IPPROTO_UDP), SHUT_RDWR); /* ENOTCONN */

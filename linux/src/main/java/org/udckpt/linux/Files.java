@@ -77,7 +77,7 @@ public final class Files {
     }
 
     /** The target of a symbolic link that is open (O_PATH and O_NOFOLLOW). */
-    static String readLink(int link) {
+    public static String readLink(int link) {
         MemorySegment data = Scratch.data();
         long n = LinuxError.check(Syscall.call(Syscall.READLINKAT, link, Scratch.string(""), data.address(), 4096),
                 "readlink of descriptor ", link);

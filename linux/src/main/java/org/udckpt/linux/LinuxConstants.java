@@ -41,8 +41,10 @@ public final class LinuxConstants {
             CLOCK_MONOTONIC = 1, CLOCK_BOOTTIME = 7, CLOCK_REALTIME_ALARM = 8;
 
     /** Sockets (socket(7), unix(7), tcp(7), recv(2)); FIONREAD and SIOCINQ are one number. */
-    public static final int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, SOCK_STREAM = 1, SOCK_DGRAM = 2,
-            SOCK_RAW = 3, SOCK_SEQPACKET = 5, SOL_SOCKET = 1, SO_ERROR = 4, SO_SNDBUF = 7, SO_RCVBUF = 8,
+    public static final int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, AF_PACKET = 17,
+            SOCK_STREAM = 1, SOCK_DGRAM = 2,
+            SOCK_RAW = 3, SOCK_SEQPACKET = 5, SOCK_PACKET = 10, SOL_SOCKET = 1, SO_ERROR = 4, SO_SNDBUF = 7,
+            SO_RCVBUF = 8,
             SO_LINGER = 13,
             SO_PASSCRED = 16, SO_PEERCRED = 17, SO_RCVLOWAT = 18, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21,
             SO_BINDTODEVICE = 25, SO_RCVBUFFORCE = 33, SO_ATTACH_REUSEPORT_CBPF = 51, SO_DETACH_REUSEPORT_BPF = 68,

@@ -4,7 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.udckpt.linux.LinuxConstants.AF_UNIX;
 import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
+import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
 import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
 import static org.udckpt.linux.LinuxConstants.SO_ATTACH_REUSEPORT_CBPF;
 import static org.udckpt.linux.LinuxConstants.SO_DETACH_REUSEPORT_BPF;
@@ -15,12 +17,37 @@ import java.lang.foreign.MemorySegment;
 /** Calls on sockets without connections of this process; none waits. */
 public final class PacketCalls {
     private static final short BPF_RET = 6;
+    private static final int SIOCGIFINDEX = 0x8933, IFNAMSIZ = 16, IFREQ_BYTES = 40;
 
     private PacketCalls() {}
 
     public static int open(int domain, int type, int protocol) {
         return (int) LinuxError.check(Syscall.call(Syscall.SOCKET, domain, type | Syscall.O_CLOEXEC, protocol),
                 "a socket");
+    }
+
+    /** The number of a network device in the namespace of {@code socket}. @param name empty: 0, for all */
+    public static int device(int socket, String name) {
+        if (name.isEmpty()) {
+            return 0;
+        }
+        byte[] bytes = RawText.encode(name);
+        MemorySegment request = Scratch.data(); // struct ifreq: the name, what is asked for
+        request.asSlice(0, IFREQ_BYTES).fill((byte) 0);
+        MemorySegment.copy(bytes, 0, request, JAVA_BYTE, 0, Math.min(bytes.length, IFNAMSIZ - 1));
+        LinuxError.check(Syscall.call(Syscall.IOCTL, socket, SIOCGIFINDEX, request.address()),
+                "network device " + name + ", which this machine may not have");
+        return request.get(JAVA_INT, IFNAMSIZ);
+    }
+
+    /** As {@link #device(int, String)}, in this process's namespace. */
+    public static int device(String name) {
+        int socket = open(AF_UNIX, SOCK_DGRAM, 0);
+        try {
+            return device(socket, name);
+        } finally {
+            Files.close(socket);
+        }
     }
 
     /**

@@ -40,6 +40,7 @@ class PackageOrderTest {
                     + " process.kinds.namespace process.kinds.pidfd process.kinds.pipe"
                     + " process.kinds.refused process.kinds.seccomp process.kinds.signal process.kinds.signalfd"
                     + " process.kinds.socket process.kinds.filter process.kinds.binaryoption process.kinds.raw"
+                    + " process.kinds.packet"
                     + " process.kinds.replaced process.kinds.netlink process.kinds.tcp"
                     + " process.kinds.terminal process.kinds.timerfd process.kinds.udp process.kinds.unix"
                     + " process.kinds process.check process.restore.lazy"

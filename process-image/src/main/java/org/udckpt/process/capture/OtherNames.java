@@ -12,11 +12,13 @@ import org.udckpt.process.kinds.base.StoppedProcess;
 
 /**
  * Finds files whose name was removed by another name that they have (link(2)). That may be anywhere on the file system:
- * it is looked for in the directory of the first, where locks, mail and rotated logs have it.
+ * it is looked for in the directory of the first, where locks, mail and rotated logs have it, and in those above.
  */
 final class OtherNames {
     /** Of a directory, some 20,000 names: longer ones are not looked through while the job stands. */
     private static final long MOST_BYTES = 640 << 10;
+    /** Directories that are looked through, one above the other. */
+    private static final int MOST_LEVELS = 4;
 
     /** By the files' keys; "": none was found. */
     private final Map<String, String> found = new HashMap<>();
@@ -34,7 +36,17 @@ final class OtherNames {
 
     private static String find(QuietFiles quiet, StoppedProcess process, String gone, String key,
             Function<Files.Stat, String> keys) {
-        String directory = gone.substring(0, Math.max(1, gone.lastIndexOf('/')));
+        String directory = gone;
+        String found = "";
+        for (int level = 0; level < MOST_LEVELS && found.isEmpty() && directory.length() > 1; level++) {
+            directory = directory.substring(0, Math.max(1, directory.lastIndexOf('/')));
+            found = findIn(quiet, process, directory, key, keys);
+        }
+        return found;
+    }
+
+    private static String findIn(QuietFiles quiet, StoppedProcess process, String directory, String key,
+            Function<Files.Stat, String> keys) {
         long opened = quiet.tryOpen(process.mounts() + directory, directory);
         if (opened == -LinuxError.ENOENT || opened == -LinuxError.EACCES || opened == -LinuxError.ENOTDIR) {
             return "";

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.udckpt.process.kinds.ObjectKinds;
 import org.udckpt.process.kinds.unix.UnixSocket;
+import org.udckpt.process.kinds.unix.WaitingConnection;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.BrokenTable;
@@ -26,7 +27,8 @@ final class AttributeCheck {
     /** @param threads tid -> pid */
     static void check(JobImage image, Set<Integer> pids, Map<Integer, Integer> threads) throws BrokenTable {
         RowCheck row = new RowCheck("attributes");
-        Set<Long> sockets = image.objects().stream().filter(UnixSocket.class::isInstance).map(KernelObject::id)
+        Set<Long> sockets = image.objects().stream()
+                .filter(one -> one instanceof UnixSocket || one instanceof WaitingConnection).map(KernelObject::id)
                 .collect(Collectors.toSet());
         Set<Long> inFlight = ObjectKinds.inFlight(image).keySet();
         for (Attribute attribute : image.attributes()) {

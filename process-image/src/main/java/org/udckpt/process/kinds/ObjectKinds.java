@@ -16,6 +16,7 @@ import org.udckpt.process.kinds.base.ObjectKind;
 import org.udckpt.process.kinds.base.ObjectOwners;
 import org.udckpt.process.kinds.binaryoption.BinaryOptionKind;
 import org.udckpt.process.kinds.deleted.DeletedDirectoryKind;
+import org.udckpt.process.kinds.deleted.DeletedLinkKind;
 import org.udckpt.process.kinds.deleted.DeletedWorkingDirectoryKind;
 import org.udckpt.process.kinds.deleted.OpenDeletedDirectoryKind;
 import org.udckpt.process.kinds.epoll.EpollEntryKind;
@@ -42,7 +43,9 @@ import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
 import org.udckpt.process.kinds.named.RootDirectoryKind;
 import org.udckpt.process.kinds.namespace.NamespaceFileKind;
+import org.udckpt.process.kinds.netlink.NetlinkPeerKind;
 import org.udckpt.process.kinds.netlink.NetlinkSocketKind;
+import org.udckpt.process.kinds.packet.LinkSocketKind;
 import org.udckpt.process.kinds.pidfd.PidFdKind;
 import org.udckpt.process.kinds.pipe.PipeEndKind;
 import org.udckpt.process.kinds.pipe.PipeKind;
@@ -67,6 +70,7 @@ import org.udckpt.process.kinds.unix.SenderNameKind;
 import org.udckpt.process.kinds.unix.UnixOptionsKind;
 import org.udckpt.process.kinds.unix.UnixSocketKind;
 import org.udckpt.process.kinds.unix.WaitingConnectionKind;
+import org.udckpt.process.kinds.unix.WaitingMessagesKind;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 
@@ -183,7 +187,15 @@ public enum ObjectKinds {
     /** io_uring(7). */
     IO_URING(new IoUringKind()),
     /** io_setup(2). */
-    AIO_CONTEXT(new AioContextKind());
+    AIO_CONTEXT(new AioContextKind()),
+    /** What connections that nobody has accepted have received. */
+    WAITING_MESSAGES(new WaitingMessagesKind()),
+    /** packet(7). */
+    LINK_SOCKET(new LinkSocketKind()),
+    /** connect(2) of netlink(7). */
+    NETLINK_PEER(new NetlinkPeerKind()),
+    /** symlink(2), of which only a handle is left. */
+    DELETED_LINK(new DeletedLinkKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

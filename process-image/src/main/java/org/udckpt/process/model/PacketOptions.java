@@ -5,7 +5,8 @@ package org.udckpt.process.model;
  * which they are set.
  */
 public final class PacketOptions {
-    public static final int SOL_UDP = 17, SOL_UDPLITE = 136, SOL_RAW = 255, SOL_NETLINK = 270, UDP_CORK = 1,
+    public static final int SOL_UDP = 17, SOL_UDPLITE = 136, SOL_RAW = 255, SOL_NETLINK = 270, SOL_PACKET = 263,
+            UDP_CORK = 1,
             UDP_ENCAP = 100;
 
     /** udp(7), ip(7), ipv6(7), socket(7). All are set before the socket is bound. */
@@ -43,6 +44,16 @@ public final class PacketOptions {
             {SOL_NETLINK, 12 /* NETLINK_GET_STRICT_CHK */},
             {TcpOptions.SOL_SOCKET, 16 /* SO_PASSCRED */}, {TcpOptions.SOL_SOCKET, 29 /* SO_TIMESTAMP */},
     }, 34 /* SO_PASSSEC */);
+
+    /** packet(7), socket(7). All are set before the socket has rings. */
+    public static final int[][] PACKET = SocketLevel.with(new int[][]{
+            {SOL_PACKET, 7 /* PACKET_COPY_THRESH */}, {SOL_PACKET, 8 /* PACKET_AUXDATA */},
+            {SOL_PACKET, 9 /* PACKET_ORIGDEV */}, {SOL_PACKET, 10 /* PACKET_VERSION */},
+            {SOL_PACKET, 12 /* PACKET_RESERVE */}, {SOL_PACKET, 14 /* PACKET_LOSS */},
+            {SOL_PACKET, 15 /* PACKET_VNET_HDR */}, {SOL_PACKET, 17 /* PACKET_TIMESTAMP */},
+            {SOL_PACKET, 19 /* PACKET_TX_HAS_OFF */}, {SOL_PACKET, 20 /* PACKET_QDISC_BYPASS */},
+            {SOL_PACKET, 23 /* PACKET_IGNORE_OUTGOING */}, {SOL_PACKET, 24 /* PACKET_VNET_HDR_SZ */},
+    });
 
     private PacketOptions() {}
 }

@@ -89,4 +89,25 @@ public sealed interface PacketSocket {
     record RawSocket(long id, int flags, int domain, int type, int protocol, byte[] local, byte[] remote, int[] options,
             long receiveTimeoutUs, long sendTimeoutUs, int sendBuffer, int receiveBuffer, String device,
             boolean unread) implements PacketSocket {}
+
+    /**
+     * packet(7).
+     *
+     * @param type SOCK_RAW 3, SOCK_DGRAM 2, SOCK_PACKET 10
+     * @param protocol ETH_P_*, in this machine's order of bytes; 0: it hears nothing
+     * @param device to which it is bound; empty: to all
+     * @param receiveRing PACKET_RX_RING: struct tpacket_req3, or empty; {@code sendRing}: PACKET_TX_RING
+     * @param memberships PACKET_ADD_MEMBERSHIP, {@link #MEMBERSHIP} bytes each: device (16), how often (4), type (2),
+     *        length (2), address (32)
+     * @param fanout PACKET_FANOUT as getsockopt(2) gives it; 0: none
+     * @param unread whether there were packets that it had not read, which come from the network alone
+     */
+    record LinkSocket(long id, int flags, int type, int protocol, String device, int[] options, long receiveTimeoutUs,
+            long sendTimeoutUs, int sendBuffer, int receiveBuffer, int[] receiveRing, int[] sendRing,
+            byte[] memberships, int fanout, boolean unread) implements PacketSocket {
+        /** Bytes of a membership, and of the name of a device (IFNAMSIZ). */
+        public static final int MEMBERSHIP = 56, DEVICE = 16;
+        /** Numbers of a struct tpacket_req3. */
+        public static final int RING = 7;
+    }
 }

@@ -16,7 +16,8 @@ public record NewName(Kind kind, String path, int mode, int uid, int gid) {
         SHARED_MEMORY(Files.Stat.REGULAR, "shared memory"),
         FIFO(Files.Stat.FIFO, "FIFO"),
         SOCKET(Files.Stat.SOCKET, "unix socket"),
-        DIRECTORY(Files.Stat.DIRECTORY, "directory");
+        DIRECTORY(Files.Stat.DIRECTORY, "directory"),
+        LINK(Files.Stat.LINK, "symbolic link");
 
         final int type;
         final String words;

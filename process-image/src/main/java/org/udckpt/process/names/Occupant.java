@@ -64,7 +64,7 @@ final class Occupant {
     /** Null: nobody that can be seen. */
     private static String holder(Folder folder, NewName wanted, Files.Stat now, OpenFiles open) {
         return switch (wanted.kind()) {
-            case SHARED_MEMORY, FIFO, DIRECTORY -> open.holder(wanted.name(), now);
+            case SHARED_MEMORY, FIFO, DIRECTORY, LINK -> open.holder(wanted.name(), now);
             case SOCKET -> answers(folder, wanted.name()) ? Holders.ofSocketFile(now) : null;
         };
     }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
@@ -73,8 +74,9 @@ public final class PlacedNames implements AutoCloseable {
             switch (wanted.kind()) {
                 case SHARED_MEMORY -> Files.close(own.create(NEW, Syscall.O_RDWR));
                 case FIFO -> own.makeFifo(NEW);
-                case SOCKET, DIRECTORY -> throw new IllegalArgumentException(
-                        "a socket is bound by the process that has it, and a directory has no content: " + wanted);
+                case SOCKET, DIRECTORY, LINK -> throw new IllegalArgumentException(
+                        "a socket is bound by the process that has it, and a directory or a link has no content: "
+                                + wanted);
             }
             give(own, NEW, wanted);
             long fd = opener.open(own.below(NEW), own.stat(NEW));
@@ -91,12 +93,24 @@ public final class PlacedNames implements AutoCloseable {
      * @param path of its name
      */
     public long makeNameless(String path, Opener opener) {
+        return makeNameless(path, (folder, name) -> Files.close(folder.create(name, Syscall.O_RDWR)), opener);
+    }
+
+    /** The same of a symbolic link. @param wanted with the name that it had */
+    public long makeNamelessLink(NewName wanted, String target, Opener opener) {
+        return makeNameless(wanted.path(), (folder, name) -> {
+            folder.symbolicLink(target, name);
+            give(folder, name, wanted);
+        }, opener);
+    }
+
+    private long makeNameless(String path, BiConsumer<Folder, String> make, Opener opener) {
         String name = path.substring(path.lastIndexOf('/') + 1);
         String directory = path.substring(0, Math.max(1, path.lastIndexOf('/')));
         try (Folder nearest = nearestWritable(directory, "the file " + path + ", which was deleted while it was open,");
                 StagingDirectory staging = StagingDirectory.in(nearest)) {
             Folder own = staging.folder();
-            Files.close(own.create(name, Syscall.O_RDWR));
+            make.accept(own, name);
             Files.Stat made = own.stat(name);
             long fd = opener.open(own.below(name), made);
             if (nearest.path().equals(directory) && own.move(name, nearest, name)) {

@@ -40,9 +40,10 @@ class LyingTablesTest {
             List.of("session_pgrp", "socketpair_data", "tcp_socket", "pty", "posix_timer", "pipe_data", "shared_memory",
                     "file_locks", "zombie", "zombie_ends", "epoll", "guard_pages", "credentials", "signal_io",
                     "file_offset", "task_attributes", "gone_names", "datagram_halves",
-                    "scm_rights", "scm_credentials", "unix_waiting", "sender_names", "deleted_directory", "other_name",
+                    "scm_rights", "scm_credentials", "unix_waiting", "unix_waiting_messages", "sender_names",
+                    "deleted_directory", "deleted_links", "other_name",
                     "socket_filters", "sysv_sem", "sysv_msg", "sysv_undo", "inotify_names", "udp_states",
-                    "ip_level", "raw_sockets", "ended_owner",
+                    "ip_level", "raw_sockets", "packet_sockets", "netlink_peers", "ended_owner",
                     "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees");
     private static final int RESTORED = Integer.getInteger("udckpt.lies", 40);
     private static final Path NOWHERE = Path.of("/nowhere");

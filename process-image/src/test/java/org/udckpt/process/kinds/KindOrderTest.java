@@ -30,6 +30,7 @@ class KindOrderTest {
             Map.entry("unix", Set.of("socket", "named")), Map.entry("replaced", Set.of("socket")),
             Map.entry("signal", Set.of("lock")), Map.entry("filter", Set.of("socket")),
             Map.entry("binaryoption", Set.of("socket")), Map.entry("raw", Set.of("socket")),
+            Map.entry("packet", Set.of("socket")),
             Map.entry("mount", Set.of("named")));
     /** Folders of no kind. */
     private static final Set<String> SHARED = Set.of("base", "socket", "refused");

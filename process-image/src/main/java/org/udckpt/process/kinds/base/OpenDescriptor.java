@@ -53,6 +53,12 @@ public record OpenDescriptor(
                 && !pseudo();
     }
 
+    /** Whether it is a handle of a symbolic link that has lost its name (O_PATH and O_NOFOLLOW). */
+    public boolean deletedLink() {
+        return onlyNames() && stat.type() == Files.Stat.LINK && stat.links() == 0 && link.startsWith("/")
+                && link.endsWith(DELETED) && !pseudo();
+    }
+
     /** Its path, also of a file that was deleted. */
     public String name() {
         return name(link);

@@ -6,7 +6,11 @@ import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
 import static org.udckpt.linux.LinuxConstants.MSG_PEEK;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
@@ -33,9 +37,18 @@ final class NetlinkCapture implements SocketCapture {
      */
     private static final Set<Integer> KNOWN = Set.of(0, 4, 15, 20);
     private static final int NETLINK_LIST_MEMBERSHIPS = 9, GROUP_BYTES = 512, LENGTH = 1024;
+    /** Of a struct sockaddr_nl at {@link #address}. */
+    private static final int PORT = 12, GROUPS = 16;
     private static final int TABLE_DUMP = 6, TABLE_INODE = 9;
 
+    private static final int TABLE_FAMILY = 1, TABLE_PORT = 2;
+
+    /** Connected to the port of another socket. */
+    private record Connected(OpenDescriptor open, int protocol, int port) {}
+
     private final ObjectTable table;
+    private final List<Connected> connected = new ArrayList<>();
+    private final Set<Long> inodes = new HashSet<>();
 
     NetlinkCapture(CaptureScope scope) {
         this.table = scope.table();
@@ -49,8 +62,34 @@ final class NetlinkCapture implements SocketCapture {
     @Override
     public long read(OpenDescriptor open, int socket, SocketType type) {
         long id = table.newId();
-        table.add(read(open, socket, type.type(), id));
+        NetlinkSocket read = read(open, socket, type.type(), id);
+        table.add(read);
+        inodes.add(open.stat().inode());
+        address(Syscall.GETPEERNAME, socket);
+        NetlinkPeer peer = new NetlinkPeer(table.newId(), id, Scratch.data().get(JAVA_INT, PORT),
+                Scratch.data().get(JAVA_INT, GROUPS));
+        if (peer.port() != 0 || peer.groups() != 0) {
+            table.add(peer);
+        }
+        if (peer.port() != 0) {
+            connected.add(new Connected(open, read.protocol(), peer.port()));
+        }
         return id;
+    }
+
+    /** A port that nobody has is kept as one: who sends to it is told so, as before. */
+    @Override
+    public void finish() {
+        for (Connected one : connected) {
+            boolean outside = lines(one.open).anyMatch(
+                    words -> words[TABLE_FAMILY].equals(Integer.toString(one.protocol))
+                            && words[TABLE_PORT].equals(Integer.toUnsignedString(one.port))
+                            && !inodes.contains(Long.parseLong(words[TABLE_INODE])));
+            if (outside) {
+                table.outside().add(one.open, "this netlink socket is connected to a socket outside of the job",
+                        "close it before a checkpoint");
+            }
+        }
     }
 
     /** @param socket a duplicate of {@code open} */
@@ -61,10 +100,6 @@ final class NetlinkCapture implements SocketCapture {
                     "a netlink socket of family " + protocol + " (netlink(7)) cannot be checkpointed; close it first");
         }
         int port = address(Syscall.GETSOCKNAME, socket);
-        if (address(Syscall.GETPEERNAME, socket) != 0) {
-            throw open.refuse(
-                    "a netlink socket that is connected to another process cannot be checkpointed; close it first");
-        }
         if (Syscall.call(Syscall.RECVFROM, socket, Scratch.data().address(), 1, MSG_PEEK | MSG_DONTWAIT, 0, 0)
                 != -LinuxError.EAGAIN
                 || answering(open)) {
@@ -83,20 +118,19 @@ final class NetlinkCapture implements SocketCapture {
         MemorySegment data = Scratch.data();
         data.set(JAVA_INT, 0, 12);
         LinuxError.check(Syscall.call(call, socket, data.address() + 8, data.address()), "name of a netlink socket");
-        return data.get(JAVA_INT, 12);
+        return data.get(JAVA_INT, PORT);
     }
 
-    /**
-     * The answer is longer than the queue: the kernel goes on when something was read. Columns: sk, Eth, Pid, Groups,
-     * Rmem, Wmem, Dump, Locks, Drops, Inode.
-     */
+    /** The answer is longer than the queue: the kernel goes on when something was read. */
     private static boolean answering(OpenDescriptor open) {
         String inode = Long.toString(open.stat().inode());
-        return Proc.text("/proc/" + open.process().pid() + "/net/netlink")
-                .lines()
-                .map(line -> line.strip().split("\\s+"))
-                .anyMatch(words -> words.length > TABLE_INODE && words[TABLE_INODE].equals(inode)
-                        && !words[TABLE_DUMP].equals("0"));
+        return lines(open).anyMatch(words -> words[TABLE_INODE].equals(inode) && !words[TABLE_DUMP].equals("0"));
+    }
+
+    /** All netlink sockets. Columns: sk, Eth, Pid, Groups, Rmem, Wmem, Dump, Locks, Drops, Inode. */
+    private static Stream<String[]> lines(OpenDescriptor open) {
+        return Proc.text("/proc/" + open.process().pid() + "/net/netlink").lines().skip(1)
+                .map(line -> line.strip().split("\\s+")).filter(words -> words.length > TABLE_INODE);
     }
 
     /** A set of bits, in ints; group 1 is the first. */

@@ -2,9 +2,13 @@ package org.udckpt.process.kinds.netlink;
 
 import static org.udckpt.linux.LinuxConstants.AF_NETLINK;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.TcpCalls;
 import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.kinds.base.NamedProcess;
@@ -22,10 +26,13 @@ final class NetlinkRestore implements MadeHere {
     private final List<NetlinkSocket> sockets;
     private final MadeSockets made = new MadeSockets();
     private final ObjectOwners owners;
+    private final Map<Long, NetlinkPeer> peers = new HashMap<>();
 
     NetlinkRestore(JobImage image, ObjectOwners owners) {
         this.sockets = PacketSetup.of(image, NetlinkSocket.class);
         this.owners = owners;
+        image.objects().stream().filter(NetlinkPeer.class::isInstance).map(NetlinkPeer.class::cast)
+                .forEach(peer -> peers.put(peer.object(), peer));
     }
 
     @Override
@@ -45,18 +52,24 @@ final class NetlinkRestore implements MadeHere {
     private void make(NetlinkSocket socket, NamedProcess owner, String name) {
         int fd = PacketSetup.open(socket, AF_NETLINK, socket.type(), socket.protocol(), made);
         if (socket.port() != 0) {
-            byte[] address = new byte[12]; // struct sockaddr_nl
-            address[0] = AF_NETLINK;
-            for (int i = 0; i < 4; i++) {
-                address[4 + i] = (byte) (socket.port() >>> 8 * i);
-            }
-            PacketSetup.bind(fd, address, owner, name,
+            PacketSetup.bind(fd, address(socket.port(), 0), owner, name,
                     () -> "is in use, by another program or because the job still runs; end it first");
         }
         for (int group : socket.groups()) {
             TcpCalls.option(fd, PacketOptions.SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, group);
         }
+        NetlinkPeer peer = peers.get(socket.id());
+        if (peer != null) {
+            LinuxError.check(TcpCalls.connect(fd, address(peer.port(), peer.groups())), "connect to port "
+                    + Integer.toUnsignedString(peer.port()));
+        }
         TcpCalls.flags(fd, socket.flags());
+    }
+
+    /** struct sockaddr_nl. */
+    private static byte[] address(int port, int groups) {
+        return ByteBuffer.allocate(12).order(ByteOrder.LITTLE_ENDIAN).putInt(AF_NETLINK).putInt(port).putInt(groups)
+                .array();
     }
 
     @Override

@@ -29,7 +29,7 @@ public final class RefusedDescriptors {
     public static void refuseInFlight(OpenDescriptor open) {
         String link = open.link();
         boolean terminal = link.startsWith("/dev/pts/") || link.equals("/dev/ptmx") || link.equals("/dev/tty");
-        if (terminal || link.equals("anon_inode:[eventpoll]") || link.equals("anon_inode:inotify")) {
+        if (terminal || link.equals("anon_inode:inotify")) {
             throw open.refuse(link + " is open nowhere else, which cannot be checkpointed; "
                     + "keep it open until it has arrived");
         }

@@ -3,6 +3,7 @@ package org.udckpt.process.kinds.socket;
 import static org.udckpt.linux.LinuxConstants.AF_INET;
 import static org.udckpt.linux.LinuxConstants.AF_INET6;
 import static org.udckpt.linux.LinuxConstants.AF_NETLINK;
+import static org.udckpt.linux.LinuxConstants.AF_PACKET;
 import static org.udckpt.linux.LinuxConstants.AF_UNIX;
 import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
 import static org.udckpt.linux.LinuxConstants.SOCK_STREAM;
@@ -12,7 +13,7 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
 /**
  * A socket's domain, type and protocol (socket(2)).
  *
- * @param domain AF_UNIX 1, AF_INET 2, AF_INET6 10, AF_NETLINK 16
+ * @param domain AF_UNIX 1, AF_INET 2, AF_INET6 10, AF_NETLINK 16, AF_PACKET 17
  * @param type SOCK_STREAM 1, SOCK_DGRAM 2
  * @param protocol IPPROTO_TCP 6, IPPROTO_UDP 17, ...
  */
@@ -33,6 +34,11 @@ public record SocketType(int domain, int type, int protocol) {
         return domain == AF_NETLINK;
     }
 
+    /** packet(7). */
+    public boolean packet() {
+        return domain == AF_PACKET;
+    }
+
     /** ip(7) or ipv6(7), of that type and protocol. */
     public boolean internet(int wantedType, int wantedProtocol) {
         return (domain == AF_INET || domain == AF_INET6) && type == wantedType && protocol == wantedProtocol;
@@ -46,7 +52,7 @@ public record SocketType(int domain, int type, int protocol) {
     /** The refusal of a socket that no kind takes. */
     public RuntimeException refusal(OpenDescriptor open) {
         return open.refuse(this
-                + " cannot be checkpointed; only verbs, unix sockets, TCP, UDP and raw sockets of IP can: turn "
+                + " cannot be checkpointed; only verbs, unix sockets, TCP, UDP, raw and packet sockets can: turn "
                 + "this connection off");
     }
 

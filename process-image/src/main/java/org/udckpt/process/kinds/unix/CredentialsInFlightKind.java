@@ -19,7 +19,11 @@ public final class CredentialsInFlightKind implements ObjectKind<CredentialsInFl
 
     @Override
     public void check(CredentialsInFlight sent, RowCheck row, CheckedImage image) throws BrokenTable {
-        DescriptorInFlightKind.message(sent.object(), sent.message(), row, image);
+        if (image.get(sent.object()) instanceof WaitingMessages waiting && waiting.messageLengths() != null) {
+            row.between(0, waiting.messageLengths().length - 1L, "message", sent.message());
+        } else {
+            DescriptorInFlightKind.message(sent.object(), sent.message(), row, image);
+        }
         row.between(1, Integer.MAX_VALUE, "pid", sent.pid());
         row.require(sent.uid() != -1 && sent.gid() != -1, "user or group of process %d is missing", sent.pid());
     }

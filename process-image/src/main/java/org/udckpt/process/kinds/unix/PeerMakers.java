@@ -56,19 +56,21 @@ public final class PeerMakers {
     /** @param makers by number: the job's processes, and those that have ended */
     PeerMakers(JobImage image, Map<Integer, ? extends Maker> makers) {
         of(image).forEach(peer -> peers.put(peer.object(), peer));
-        waiting(image).forEach(client -> peers.put(client.object(), client));
+        waiting(image).forEach(client -> peers.putIfAbsent(client.object(), client));
         this.makers = makers;
         this.usual = peers.isEmpty() ? null : identity(makers.values().iterator().next().hostPid());
     }
 
     /**
-     * Who accepts a connection is told who has called connect(2), which nobody can ask before: the process that has the
-     * client, where it is not what all processes are. By the ids of {@link WaitingConnection}s.
+     * Who accepts a connection is told who has called connect(2). Where the checkpoint did not find out who that was,
+     * it is the process that has the client, where it is not what all processes are. By the ids of
+     * {@link WaitingConnection}s.
      */
     private static List<PeerCredentials> waiting(JobImage image) {
         List<PeerCredentials> clients = new ArrayList<>();
         for (KernelObject object : image.objects()) {
-            if (object instanceof WaitingConnection waiting) {
+            if (object instanceof WaitingConnection waiting
+                    && waiting.client() != WaitingConnection.CLOSED) {
                 image.descriptors().stream().filter(one -> one.object() == waiting.client()).map(Descriptor::pid)
                         .findFirst().flatMap(pid -> image.privileges().stream()
                                 .filter(one -> one.tid() == pid && one instanceof Privileges.Credentials)

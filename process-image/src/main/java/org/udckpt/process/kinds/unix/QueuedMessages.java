@@ -67,20 +67,24 @@ final class QueuedMessages {
      * then what it was, chosen by nobody (SO_BUF_LOCK).
      */
     void fill(Maker maker, UnixSocket socket, long other) {
-        byte[] queued = socket.queued();
-        if (queued.length == 0 && socket.messageLengths().length == 0) {
+        fill(maker, socket.id(), socket.type(), socket.queued(), socket.messageLengths(), other);
+    }
+
+    /** @param socket by whose id its messages' descriptors and credentials are known */
+    void fill(Maker maker, long socket, int type, byte[] queued, int[] lengths, long other) {
+        if (queued.length == 0 && lengths.length == 0) {
             return;
         }
         int before = size(maker, other);
         // setsockopt(2) is bounded by net.core.wmem_max, which is at least what the job's own buffer came from.
         buffer(maker, other, Math.max(queued.length, LEAST_BUFFER));
-        if (socket.type() == SOCK_STREAM && socket.messageLengths().length == 0) {
+        if (type == SOCK_STREAM && lengths.length == 0) {
             stream(maker, other, queued);
         }
         int at = 0;
-        for (int i = 0; i < socket.messageLengths().length; i++) {
-            int end = at + socket.messageLengths()[i];
-            send(maker, socket, i, other, Arrays.copyOfRange(queued, at, end), null);
+        for (int i = 0; i < lengths.length; i++) {
+            int end = at + lengths[i];
+            send(maker, new Key(socket, i), type, other, Arrays.copyOfRange(queued, at, end), null);
             at = end;
         }
         restore(maker, other, before);
@@ -117,7 +121,7 @@ final class QueuedMessages {
         }
         int before = size(maker, feeder);
         buffer(maker, feeder, Math.max(bytes.length, LEAST_BUFFER));
-        send(maker, socket, message, feeder, bytes, bound.reach(maker, socket));
+        send(maker, new Key(socket.id(), message), socket.type(), feeder, bytes, bound.reach(maker, socket));
         if (owner == null) {
             maker.call("close", Syscall.CLOSE, feeder);
         } else {
@@ -143,12 +147,11 @@ final class QueuedMessages {
      *
      * @param to a name; null: to the peer
      */
-    private void send(Maker maker, UnixSocket socket, int message, long fd, byte[] bytes, byte[] to) {
-        Key key = new Key(socket.id(), message);
+    private void send(Maker maker, Key key, int type, long fd, byte[] bytes, byte[] to) {
         CredentialsInFlight sender = credentials.get(key);
         List<Long> sent = new ArrayList<>();
         descriptors.getOrDefault(key, List.of()).forEach(one -> sent.add(scope.made().in(maker, one.sent())));
-        int most = socket.type() == SOCK_STREAM ? CHUNK : bytes.length;
+        int most = type == SOCK_STREAM ? CHUNK : bytes.length;
         int done = 0;
         do {
             byte[] part = Arrays.copyOfRange(bytes, done, Math.min(done + most, bytes.length));

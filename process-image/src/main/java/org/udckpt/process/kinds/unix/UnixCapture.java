@@ -190,8 +190,8 @@ final class UnixCapture implements SocketCapture {
     }
 
     /**
-     * The connections that listeners have not accepted: nobody has a descriptor of their other ends, and nobody can
-     * look at what these have received (unix_diag.h, UDIAG_SHOW_ICONS).
+     * The connections that listeners have not accepted (unix_diag.h, UDIAG_SHOW_ICONS). Nobody has a descriptor of
+     * their other ends: these are looked at only where a client does not tell that they have received nothing.
      *
      * @return the clients
      */
@@ -199,12 +199,7 @@ final class UnixCapture implements SocketCapture {
         Set<Found> clients = new HashSet<>();
         for (Found listener : found) {
             if (listener.info.state() == LISTEN && listener.info.receiveQueue() > 0) {
-                for (int inode : ask(listener)) {
-                    Found client = client(listener, inode);
-                    if (client != null && clients.add(client)) {
-                        table.add(new WaitingConnection(table.newId(), listener.id, client.id));
-                    }
-                }
+                addWaiting(listener, ask(listener), clients);
             }
         }
         return clients;
@@ -223,22 +218,38 @@ final class UnixCapture implements SocketCapture {
         return inodes;
     }
 
-    /** Null: it is outside of the job, and the image holds it as closed. */
+    private void addWaiting(Found listener, int[] inodes, Set<Found> clients) {
+        if (!listener.named()) {
+            throw listener.open.refuse("a connection that was not accepted yet leads to a listener without a name, "
+                    + "which cannot be checkpointed; try again when it was accepted");
+        }
+        Found[] who = Arrays.stream(inodes).mapToObj(inode -> inode == 0 ? null : client(listener, inode))
+                .toArray(Found[]::new);
+        String why = Arrays.stream(who).anyMatch(client -> client != null && client.info.backlog() > 0) ? "has bytes"
+                : Arrays.stream(inodes).anyMatch(inode -> inode == 0)
+                        ? "has been closed by its client, and may have bytes"
+                        : null;
+        WaitingReader reader = why == null ? null : new WaitingReader(table, listener.open, inodes.length, why);
+        for (int i = 0; i < inodes.length; i++) {
+            if (inodes[i] == 0 || who[i] != null && clients.add(who[i])) {
+                WaitingConnection one = new WaitingConnection(table.newId(), listener.id,
+                        inodes[i] == 0 ? WaitingConnection.CLOSED : who[i].id);
+                table.add(one);
+                if (reader != null) {
+                    reader.add(one, i);
+                }
+            }
+        }
+    }
+
+    /** Null: it is outside of the job, and the image does not have it. */
     private Found client(Found listener, int inode) {
         Long id = byInode.get(Integer.toUnsignedLong(inode));
-        if (id == null && inode != 0) {
+        if (id == null) {
             table.outside().add(listener.open, "a connection from outside of the job waits to be accepted",
                     "accept and close it before a checkpoint");
-            return null;
         }
-        Found client = id == null ? null : of(id);
-        if (client == null || client.info.backlog() > 0 || !listener.named()) {
-            throw listener.open.refuse("a connection that was not accepted yet "
-                    + (client == null ? "has been closed by its client, and may have bytes"
-                            : listener.named() ? "has bytes" : "leads to a listener without a name")
-                    + ", which cannot be checkpointed; try again when it was accepted");
-        }
-        return client;
+        return id == null ? null : of(id);
     }
 
     /**

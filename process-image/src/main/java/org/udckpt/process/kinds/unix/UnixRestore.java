@@ -348,14 +348,31 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         all.forEach(socket -> finish(maker(socket), socket, handles.in(maker(socket), socket.id())));
     }
 
-    /** After all that were accepted: a connection that nobody has accepted, and of which only the client is there. */
+    /** After all that were accepted: a connection that nobody has accepted, and of which the client may be there. */
     private void wait(WaitingConnection waiting) {
+        UnixSocket listener = sockets.get(waiting.object());
+        if (waiting.client() == WaitingConnection.CLOSED) {
+            Maker maker = maker(listener);
+            long fd = maker.call("socket", Syscall.SOCKET, AF_UNIX,
+                    listener.type() | Syscall.O_CLOEXEC | Syscall.O_NONBLOCK, 0);
+            makers.connect(names, maker, waiting.id(), fd, listener);
+            send(maker, waiting, listener.type(), fd);
+            maker.call("close", Syscall.CLOSE, fd);
+            return;
+        }
         UnixSocket client = sockets.get(waiting.client());
         Maker maker = maker(client);
         long fd = handles.in(maker, client.id());
         // where fewer may wait than did, it fails instead of waiting for ever
         maker.call("set O_NONBLOCK", Syscall.FCNTL, fd, F_SETFL, Syscall.O_NONBLOCK);
-        makers.connect(names, maker, waiting.id(), fd, sockets.get(waiting.object()));
+        makers.connect(names, maker, waiting.id(), fd, listener);
+        send(maker, waiting, listener.type(), fd);
+    }
+
+    /** What the other end of {@code fd}, which nobody has, had received. */
+    private void send(Maker maker, WaitingConnection waiting, int type, long fd) {
+        scope.objects(WaitingMessages.class).stream().filter(one -> one.object() == waiting.id())
+                .forEach(one -> queues.fill(maker, one.id(), type, one.queued(), one.messageLengths(), fd));
     }
 
     private int waiting(UnixSocket listener) {

@@ -14,7 +14,8 @@ public final class WaitingConnectionKind implements ObjectKind<WaitingConnection
 
     @Override
     public String shown(WaitingConnection waiting) {
-        return "of socket " + waiting.client() + " to socket " + waiting.object();
+        return (waiting.client() == WaitingConnection.CLOSED ? "of a closed socket" : "of socket " + waiting.client())
+                + " to socket " + waiting.object();
     }
 
     @Override
@@ -23,8 +24,9 @@ public final class WaitingConnectionKind implements ObjectKind<WaitingConnection
                 && listener.state() == SocketState.LISTENING && listener.name() != null
                 && listener.name().length > 0,
                 "object %d is not a listening unix socket with a name", waiting.object());
-        row.require(image.get(waiting.client()) instanceof UnixSocket client && client.state() == SocketState.WAITING
-                && client.type() == ((UnixSocket) image.get(waiting.object())).type(),
+        row.require(waiting.client() == WaitingConnection.CLOSED
+                || image.get(waiting.client()) instanceof UnixSocket client && client.state() == SocketState.WAITING
+                        && client.type() == ((UnixSocket) image.get(waiting.object())).type(),
                 "client %d is not a unix socket of the listener's type in state WAITING", waiting.client());
     }
 }

@@ -1,0 +1,2 @@
+/** Packet sockets. */
+package org.udckpt.process.kinds.packet;
