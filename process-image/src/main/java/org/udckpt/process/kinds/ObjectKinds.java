@@ -14,6 +14,9 @@ import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.kinds.base.ObjectKind;
 import org.udckpt.process.kinds.base.ObjectOwners;
 import org.udckpt.process.kinds.binaryoption.BinaryOptionKind;
+import org.udckpt.process.kinds.cgroup.ControlGroupFileKind;
+import org.udckpt.process.kinds.cgroup.ControlGroupKind;
+import org.udckpt.process.kinds.cgroup.ControlGroupMemberKind;
 import org.udckpt.process.kinds.deleted.DeletedDirectoryKind;
 import org.udckpt.process.kinds.deleted.DeletedWorkingDirectoryKind;
 import org.udckpt.process.kinds.deleted.OpenDeletedDirectoryKind;
@@ -177,7 +180,13 @@ public enum ObjectKinds {
     /** Who is in one. */
     NAMESPACE_MEMBER(new NamespaceMemberKind()),
     /** Files from before. */
-    OUTSIDE_PATH(new OutsidePathKind());
+    OUTSIDE_PATH(new OutsidePathKind()),
+    /** cgroups(7). */
+    CONTROL_GROUP(new ControlGroupKind()),
+    /** Their settings. */
+    CONTROL_GROUP_FILE(new ControlGroupFileKind()),
+    /** Who is in one. */
+    CONTROL_GROUP_MEMBER(new ControlGroupMemberKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -170,6 +170,11 @@ final class Descriptors {
         kinds.complete();
     }
 
+    /** The restore has failed, and all processes are killed. */
+    void undo() {
+        kinds.undo();
+    }
+
     Tracee tracee(int pid) {
         Tracee tracee = tracees.get(pid);
         if (tracee == null) {
