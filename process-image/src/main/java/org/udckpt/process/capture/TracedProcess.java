@@ -74,6 +74,10 @@ final class TracedProcess implements AskedProcess {
     final Set<Long> writableSegments = new HashSet<>();
     List<CallFilter> callFilters = List.of();
     List<GroupMember> groupMembers = List.of();
+    /** With its parent (clone(2), CLONE_FILES). */
+    boolean sharesDescriptors;
+    /** With its parent (CLONE_FS). */
+    boolean sharesDirectories;
     /** Null, or why it is not trusted with what is the agent's ({@link AgentRights}). */
     String lostRights;
     Snapshot snapshot;

@@ -43,7 +43,7 @@ class LyingTablesTest {
                     "scm_rights", "scm_credentials", "unix_waiting", "sender_names", "deleted_directory", "other_name",
                     "socket_filters", "sysv_sem", "sysv_msg", "sysv_undo", "inotify_names", "udp_states",
                     "ip_level", "raw_sockets", "ended_owner",
-                    "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees");
+                    "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees", "shared_tables");
     private static final int RESTORED = Integer.getInteger("udckpt.lies", 40);
     private static final Path NOWHERE = Path.of("/nowhere");
     private static final Duration LONG = Duration.ofSeconds(60);
