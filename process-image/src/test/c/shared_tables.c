@@ -1,6 +1,6 @@
 /* Processes that have one table of descriptors (clone(2), CLONE_FILES), one working directory and umask (CLONE_FS), or
- * both, with their parent: children, a grandchild, one with a second thread; and a child that has copies. What one opens,
- * locks or enters, exactly those have. kcmp(2) says the same all the time. */
+ * both, with their parent: children, a grandchild, one with a second thread; and a child that has copies. What one
+ * opens, locks or enters, exactly those have. kcmp(2) says the same all the time. */
 #include "feature.h"
 #include <linux/kcmp.h>
 #include <sched.h>
