@@ -334,8 +334,7 @@ static void *outlive(void *unused) {
 }
 
 static void make(const char *kind) {
-    if (!strcmp(kind, "shared-files")) child(CLONE_FILES | SIGCHLD);
-    else if (!strcmp(kind, "shared-memory")) MUST(clone(sleeper, shared_stack(), CLONE_VM | SIGCHLD, NULL));
+    if (!strcmp(kind, "shared-memory")) MUST(clone(sleeper, shared_stack(), CLONE_VM | SIGCHLD, NULL));
     else if (!strcmp(kind, "exit-signal")) child(0);
     else if (!strcmp(kind, "thread-directory")) start(own_directory);
     else if (!strcmp(kind, "thread-filter")) start(own_filter);
@@ -396,8 +395,10 @@ static void make(const char *kind) {
     } else if (!strcmp(kind, "main-ended")) {
         start(outlive);
         pthread_exit(NULL);
-    } else if (!strncmp(kind, "mounted-", 8)) mounted(kind + 8);
-    else if (!strcmp(kind, "host-name")) MUST(unshare(CLONE_NEWUTS));
+    } else if (!strncmp(kind, "mounted-", 8)) {
+        mounted(kind + 8);
+        if (!strcmp(kind, "mounted-sharing")) child(CLONE_FS | SIGCHLD);
+    } else if (!strcmp(kind, "host-name")) MUST(unshare(CLONE_NEWUTS));
     else {
         fprintf(stderr, "unknown kind %s\n", kind);
         exit(64);

@@ -4,7 +4,7 @@ package org.udckpt.linux;
 public final class LinuxError extends RuntimeException {
     private static final long serialVersionUID = 1L;
     public static final int EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, ENXIO = 6, EBADF = 9, ECHILD = 10,
-            EAGAIN = 11, ENOMEM = 12,
+            EAGAIN = 11, ENOMEM = 12, EBUSY = 16,
             EACCES = 13, EFAULT = 14, EEXIST = 17, EXDEV = 18, ENODEV = 19, ENOTDIR = 20, EISDIR = 21, EINVAL = 22,
             ENOTTY = 25, ENOSPC = 28, EROFS = 30, ENOSYS = 38,
             EPIPE = 32, ERANGE = 34, ELOOP = 40, EIDRM = 43,

@@ -22,6 +22,8 @@ import org.udckpt.linux.User;
 
 /** Of a process and each of its threads: identity, attributes, scheduling, limits, timers, signals. */
 final class TaskLines {
+    /** Hierarchies that another feature program has made meanwhile (control_groups.c): all processes are in them. */
+    private static final Pattern OTHERS_GROUPS = Pattern.compile("\\d+:name=udckpt-[^:]*:/");
     private static final int SCHED_GETATTR = 315, IOPRIO_GET = 252, IOPRIO_WHO_PROCESS = 1;
     /** proc_pid_stat(5), from the third field on. */
     private static final String[] STAT = {"state", "ppid", "pgrp", "session", "tty_nr", "tpgid", "flags", "minflt",
@@ -140,6 +142,9 @@ final class TaskLines {
         }
         for (String line : Pattern.compile("(?<=/[pt]id\\.)\\d+").matcher(text)
                 .replaceAll(who -> picture.pids().name(Integer.parseInt(who.group()))).split("\n")) {
+            if (about.endsWith("cgroup") && OTHERS_GROUPS.matcher(line).matches()) {
+                continue;
+            }
             String[] words = line.split("[ :]", 2);
             boolean table = about.endsWith("limits") || about.endsWith("mountinfo") || about.endsWith("cgroup")
                     || about.endsWith("_map");

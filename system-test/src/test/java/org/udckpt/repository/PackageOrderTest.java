@@ -34,8 +34,10 @@ class PackageOrderTest {
             "ud-virt: ud ud.disni",
             "rc-virt:",
             "process-image: process.huge process.model process.names process.files process.trace"
-                    + " process.identity process.kinds.base process.kinds.aio process.kinds.deleted process.kinds.epoll"
-                    + " process.kinds.eventfd process.kinds.file process.kinds.inotify process.kinds.iouring process.kinds.ipc"
+                    + " process.identity process.kinds.base process.kinds.aio process.kinds.cgroup process.kinds.deleted"
+                    + " process.kinds.epoll"
+                    + " process.kinds.eventfd process.kinds.file process.kinds.inotify process.kinds.iouring"
+                    + " process.kinds.ipc"
                     + " process.kinds.lock process.kinds.memory process.kinds.named process.kinds.mount"
                     + " process.kinds.namespace process.kinds.pidfd process.kinds.pipe"
                     + " process.kinds.refused process.kinds.seccomp process.kinds.signal process.kinds.signalfd"

@@ -306,6 +306,7 @@ public final class Capture implements AutoCloseable {
                 threads.addAll(ImageBuilder.threads(process));
                 timers.addAll(process.timers);
                 privileges.addAll(PrivilegeReader.records(process));
+                attributes.addAll(SharingCheck.attributes(process));
             }
         }
         ranks.forEach(rank -> attributes.addAll(rank.zombies().users()));

@@ -139,6 +139,8 @@ final class DescriptorReader {
             if (object == ObjectTable.OWNED) {
                 process.ownedDescriptors = Arrays.copyOf(process.ownedDescriptors, process.ownedDescriptors.length + 1);
                 process.ownedDescriptors[process.ownedDescriptors.length - 1] = one.fd();
+            } else if (process.sharesDescriptors) { // the parent's
+                descriptors.add(new Descriptor(process.namespacePid(), one.fd(), one.closeOnExec(), object));
             } else {
                 add(one, object, first);
             }

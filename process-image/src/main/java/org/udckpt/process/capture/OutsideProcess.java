@@ -3,6 +3,7 @@ package org.udckpt.process.capture;
 import java.util.List;
 import java.util.Set;
 import org.udckpt.process.kinds.base.CallFilter;
+import org.udckpt.process.kinds.base.GroupMember;
 import org.udckpt.process.kinds.base.StoppedProcess;
 
 /**
@@ -44,6 +45,11 @@ record OutsideProcess(StoppedProcess process, String mounts, boolean hasMountsOf
     @Override
     public boolean workingDirectoryDeleted() {
         return process.workingDirectoryDeleted();
+    }
+
+    @Override
+    public List<GroupMember> groupMembers() {
+        return process.groupMembers();
     }
 
     @Override

@@ -22,7 +22,7 @@ final class ProcessEnvironmentCheck {
 
     /** Namespaces of the process that a root is compared with: read once for all of a tree. */
     private final String[] namespaces = new String[NAMESPACES.length];
-    private final CgroupCheck cgroups;
+    private final ControlGroups cgroups;
     private final PrivilegeReader privileges;
     private final JobMounts mounts;
     private final int started;
@@ -40,7 +40,7 @@ final class ProcessEnvironmentCheck {
         this.origin = TaskStatus.of(origin, origin);
         this.originPid = ThreadReader.last(this.origin.field("NSpid:"));
         this.label = AgentRights.label(origin);
-        cgroups = new CgroupCheck(origin);
+        cgroups = new ControlGroups(origin);
         privileges = new PrivilegeReader(this.origin);
     }
 
@@ -73,7 +73,7 @@ final class ProcessEnvironmentCheck {
             throw process.refuse("it has the security label " + itsLabel + ", but was started with " + label
                     + ": a restart cannot restore that");
         }
-        cgroups.refuse(process);
+        cgroups.read(process);
         process.originPid = originPid;
         process.lostRights = AgentRights.lost(itsLabel);
         for (TracedThread thread : process.threads) {

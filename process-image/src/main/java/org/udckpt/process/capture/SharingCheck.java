@@ -6,14 +6,17 @@ import static org.udckpt.linux.LinuxConstants.SIGCHLD;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
 
 /**
- * Refuses what processes and threads share, or do not share, otherwise than fork(2) and pthread_create(3) make it: a
- * restart makes them by just these.
+ * Refuses what processes and threads share, or do not share, otherwise than clone(2) makes it in a child of its caller,
+ * or pthread_create(3) in a thread: a restart makes them by just these.
  */
 final class SharingCheck {
     /** kcmp(2). */
@@ -39,12 +42,12 @@ final class SharingCheck {
             return;
         }
         int parent = process.parent.pid;
-        if (shared(parent, process.pid, KCMP_VM) || shared(parent, process.pid, KCMP_FILES)
-                || shared(parent, process.pid, KCMP_FS)) {
-            throw process.refuse(
-                    "it shares memory, descriptors or its working directory with its parent (clone(2) with CLONE_VM, "
-                            + "CLONE_FILES or CLONE_FS), which cannot be checkpointed");
+        if (shared(parent, process.pid, KCMP_VM)) {
+            throw process.refuse("it shares memory with its parent (clone(2) with CLONE_VM), which cannot be "
+                    + "checkpointed");
         }
+        process.sharesDescriptors = shared(parent, process.pid, KCMP_FILES);
+        process.sharesDirectories = shared(parent, process.pid, KCMP_FS);
         int signal = Integer.parseInt(Proc.stat(process.pid)[EXIT_SIGNAL]);
         if (signal != SIGCHLD) {
             throw process.refuse("its end is signalled by " + signal + " instead of SIGCHLD (clone(2)), which cannot "
@@ -53,23 +56,55 @@ final class SharingCheck {
     }
 
     /**
-     * Refuses processes that share something. They need not be parent and child: CLONE_PARENT makes a sibling, and an
+     * Refuses processes that share something otherwise than with their parents: CLONE_PARENT makes a sibling, and an
      * orphan has another parent than the process that made it.
      *
      * @param processes that have been read
      */
     static void refuseShared(List<TracedProcess> processes) {
-        for (int what : new int[]{KCMP_VM, KCMP_FILES, KCMP_FS}) {
-            List<TracedProcess> sorted = new ArrayList<>(processes);
-            sorted.sort((one, other) -> order(one.pid, other.pid, what));
-            for (int i = 1; i < sorted.size(); i++) {
-                if (shared(sorted.get(i - 1).pid, sorted.get(i).pid, what)) {
-                    throw sorted.get(i).refuse("it shares memory, descriptors or its working directory with process "
-                            + sorted.get(i - 1).pid
-                            + " (clone(2) with CLONE_VM, CLONE_FILES or CLONE_FS), which cannot be checkpointed");
-                }
+        refuseShared(processes, KCMP_VM, "memory", "CLONE_VM", _ -> false);
+        refuseShared(processes, KCMP_FILES, "descriptors", "CLONE_FILES", one -> one.sharesDescriptors);
+        refuseShared(processes, KCMP_FS, "its working directory", "CLONE_FS", one -> one.sharesDirectories);
+        for (TracedProcess process : processes) {
+            if (process.sharesDirectories && process.mountNamespace != null) {
+                throw process.refuse("it shares its working directory with its parent (clone(2) with CLONE_FS) and is "
+                        + "in a mount namespace of its own, which no restart could let it enter");
             }
         }
+    }
+
+    /** Of those that share one thing, all but one have it from their parents. */
+    private static void refuseShared(List<TracedProcess> processes, int what, String name, String flag,
+            Predicate<TracedProcess> fromParent) {
+        List<TracedProcess> sorted = new ArrayList<>(processes);
+        sorted.sort((one, other) -> order(one.pid, other.pid, what));
+        TracedProcess before = null;
+        TracedProcess first = null;
+        for (TracedProcess process : sorted) {
+            first = before != null && shared(before.pid, process.pid, what) ? first : null;
+            if (!fromParent.test(process)) {
+                if (first != null) {
+                    throw process.refuse("it shares " + name + " with process " + first.pid + ", which is not its "
+                            + "parent (clone(2) with " + flag + "): that cannot be checkpointed");
+                }
+                first = process;
+            }
+            before = process;
+        }
+    }
+
+    /** What a restart makes again. */
+    static List<Attribute> attributes(TracedProcess process) {
+        List<Attribute> shared = new ArrayList<>();
+        if (process.sharesDescriptors) {
+            shared.add(Attribute.of(AttributeKind.SHARED_DESCRIPTORS, process.namespacePid, 0,
+                    process.parent.namespacePid));
+        }
+        if (process.sharesDirectories) {
+            shared.add(Attribute.of(AttributeKind.SHARED_DIRECTORIES, process.namespacePid, 0,
+                    process.parent.namespacePid));
+        }
+        return shared;
     }
 
     /** kcmp(2): 0 is equal, 1 less, 2 greater. */

@@ -15,6 +15,7 @@ import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.CallFilter;
+import org.udckpt.process.kinds.base.GroupMember;
 import org.udckpt.process.kinds.mount.MountNamespace;
 import org.udckpt.process.model.PosixTimer;
 
@@ -74,6 +75,11 @@ final class TracedProcess implements AskedProcess {
     /** Starts of the System V segments that were not attached for reading only, whatever mprotect(2) did then. */
     final Set<Long> writableSegments = new HashSet<>();
     List<CallFilter> callFilters = List.of();
+    List<GroupMember> groupMembers = List.of();
+    /** With its parent (clone(2), CLONE_FILES). */
+    boolean sharesDescriptors;
+    /** With its parent (CLONE_FS). */
+    boolean sharesDirectories;
     /** Null, or why it is not trusted with what is the agent's ({@link AgentRights}). */
     String lostRights;
     Snapshot snapshot;
@@ -197,6 +203,11 @@ final class TracedProcess implements AskedProcess {
     @Override
     public boolean fromOutside(String path, Files.Stat file) {
         return mountNamespace != null && mountNamespace.fromOutside(path, file);
+    }
+
+    @Override
+    public List<GroupMember> groupMembers() {
+        return groupMembers;
     }
 
     @Override

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Zombie;
+import org.udckpt.process.tree.SharedWithMaker;
 import org.udckpt.process.tree.TreeMember;
 import org.udckpt.process.tree.TreePlan;
 import org.udckpt.process.tree.TreeRefused;
@@ -33,7 +34,9 @@ final class TreeCheck {
             }
         }
         try {
-            TreePlan.of(members);
+            SharedWithMaker.check(TreePlan.of(members), members, pid -> ranks.stream()
+                    .flatMap(rank -> rank.processes().stream()).anyMatch(one -> one.namespacePid == pid
+                            && (one.sharesDescriptors || one.sharesDirectories)));
         } catch (TreeRefused refused) {
             throw refusal(ranks, refused);
         }

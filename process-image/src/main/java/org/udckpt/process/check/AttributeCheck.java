@@ -9,6 +9,7 @@ import org.udckpt.process.kinds.unix.WaitingConnection;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.BrokenTable;
+import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.PeerCredentials;
@@ -61,6 +62,15 @@ final class AttributeCheck {
             if (kind == AttributeKind.PARENT) {
                 row.between(2, Integer.MAX_VALUE, "parent pid", attribute.values()[0]);
             }
+            if (kind == AttributeKind.SHARED_DESCRIPTORS || kind == AttributeKind.SHARED_DIRECTORIES) {
+                long with = attribute.values()[0];
+                row.require(image.processes().stream()
+                        .anyMatch(one -> one.pid() == attribute.pid() && one.parentPid() == with) && with > 0,
+                        "process %d is not its parent", with);
+                row.require(kind != AttributeKind.SHARED_DESCRIPTORS
+                        || numbers(image, attribute.pid()).equals(numbers(image, with)),
+                        "its descriptors are not those of process %d", with);
+            }
             if (kind == AttributeKind.OBJECT_OWNER) {
                 long[] values = attribute.values();
                 row.length("values", values.length, 3, 3, 1);
@@ -84,5 +94,10 @@ final class AttributeCheck {
                         "start 0x%x is set, but only a memory attribute has an address range", attribute.start());
             }
         }
+    }
+
+    private static Map<Integer, Long> numbers(JobImage image, long pid) {
+        return image.descriptors().stream().filter(one -> one.pid() == pid)
+                .collect(Collectors.toMap(Descriptor::fd, Descriptor::object, (one, _) -> one));
     }
 }

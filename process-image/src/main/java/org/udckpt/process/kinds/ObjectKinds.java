@@ -15,6 +15,9 @@ import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.kinds.base.ObjectKind;
 import org.udckpt.process.kinds.base.ObjectOwners;
 import org.udckpt.process.kinds.binaryoption.BinaryOptionKind;
+import org.udckpt.process.kinds.cgroup.ControlGroupFileKind;
+import org.udckpt.process.kinds.cgroup.ControlGroupKind;
+import org.udckpt.process.kinds.cgroup.ControlGroupMemberKind;
 import org.udckpt.process.kinds.deleted.DeletedDirectoryKind;
 import org.udckpt.process.kinds.deleted.DeletedLinkKind;
 import org.udckpt.process.kinds.deleted.DeletedWorkingDirectoryKind;
@@ -195,7 +198,13 @@ public enum ObjectKinds {
     /** connect(2) of netlink(7). */
     NETLINK_PEER(new NetlinkPeerKind()),
     /** symlink(2), of which only a handle is left. */
-    DELETED_LINK(new DeletedLinkKind());
+    DELETED_LINK(new DeletedLinkKind()),
+    /** cgroups(7). */
+    CONTROL_GROUP(new ControlGroupKind()),
+    /** Their settings. */
+    CONTROL_GROUP_FILE(new ControlGroupFileKind()),
+    /** Who is in one. */
+    CONTROL_GROUP_MEMBER(new ControlGroupMemberKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -48,7 +48,11 @@ public enum AttributeKind {
     /** /proc/PID/loginuid, if it differs from the agent's. */
     LOGIN_USER("loginuid", 1),
     /** By which a stopped process was stopped, where it is not SIGSTOP: what wait(2) tells its parent. */
-    STOP_SIGNAL("stop-signal", 1);
+    STOP_SIGNAL("stop-signal", 1),
+    /** Its table of descriptors is that of its parent, whose pid this is (clone(2), CLONE_FILES). */
+    SHARED_DESCRIPTORS("shared-descriptors", 1),
+    /** Its root, working directory and umask are those of its parent, whose pid this is (CLONE_FS). */
+    SHARED_DIRECTORIES("shared-directories", 1);
 
     private final String label;
     private final int mostValues;

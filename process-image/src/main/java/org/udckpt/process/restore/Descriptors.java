@@ -17,6 +17,7 @@ import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.OpenFile;
+import org.udckpt.process.model.SharedTables;
 import org.udckpt.process.names.PlacedNames;
 
 /**
@@ -117,7 +118,8 @@ final class Descriptors {
     /** The last step: every number means what it meant; the temporaries are closed. */
     void place() {
         tracees.values().forEach(handles::fetchAll);
-        List<Descriptor> sorted = image.descriptors().stream().sorted(Comparator.comparingInt(Descriptor::fd)).toList();
+        List<Descriptor> sorted = SharedTables.of(image, AttributeKind.SHARED_DESCRIPTORS)
+                .once(image.descriptors()).stream().sorted(Comparator.comparingInt(Descriptor::fd)).toList();
         Map<Tracee, Batch> batches = new LinkedHashMap<>();
         for (Descriptor descriptor : sorted) {
             Tracee tracee = tracee(descriptor.pid());
@@ -168,6 +170,11 @@ final class Descriptors {
     /** When all files are in their places: the last before the job runs. */
     void complete() {
         kinds.complete();
+    }
+
+    /** The restore has failed, and all processes are killed. */
+    void undo() {
+        kinds.undo();
     }
 
     Tracee tracee(int pid) {

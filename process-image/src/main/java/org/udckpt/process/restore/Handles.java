@@ -11,9 +11,11 @@ import java.util.TreeSet;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.MadeObjects;
 import org.udckpt.process.kinds.base.Maker;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.DescriptorNumbers;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.SharedTables;
 
 /**
  * Which tracee holds which kernel object, under which descriptor number. An object is made once; a second process gets
@@ -31,13 +33,17 @@ final class Handles implements MadeObjects {
     private final Map<Integer, Map<Long, Integer>> own = new HashMap<>();
     /** pid -> all its numbers */
     private final Map<Integer, NavigableSet<Integer>> all = new HashMap<>();
-    /** object id -> (tracee -> descriptor), the maker first */
+    private final SharedTables tables;
+    /** By the pid of the process whose table it is: through which it is used. */
+    private final Map<Integer, Maker> users = new HashMap<>();
+    /** object id -> (tracee -> descriptor), the maker first; of those with one table {@link #user} */
     private final Map<Long, Map<Maker, Long>> held = new HashMap<>();
     /** All descriptors are where they belong, and handlers of signals may come, in which a batch cannot end. */
     private boolean placed;
 
     Handles(JobImage image) {
-        for (Descriptor descriptor : image.descriptors()) {
+        tables = SharedTables.of(image, AttributeKind.SHARED_DESCRIPTORS);
+        for (Descriptor descriptor : tables.once(image.descriptors())) {
             own.computeIfAbsent(descriptor.pid(), pid -> new HashMap<>()).merge(descriptor.object(), descriptor.fd(),
                     Math::min);
             all.computeIfAbsent(descriptor.pid(), pid -> new TreeSet<>()).add(descriptor.fd());
@@ -80,11 +86,16 @@ final class Handles implements MadeObjects {
         return streams;
     }
 
+    /** The one of those with its table that stands for all. */
+    private Maker user(Maker maker) {
+        return users.computeIfAbsent(tables.first(maker.pid()), _ -> maker);
+    }
+
     /** Takes a descriptor that {@code tracee} has just opened; returns the number that it has from now on. */
     @Override
     public long add(Maker maker, long id, long fd) {
         Tracee tracee = (Tracee) maker; // who makes something in a restore is one
-        Integer number = own.getOrDefault(tracee.pid(), Map.of()).get(id);
+        Integer number = own.getOrDefault(tables.first(tracee.pid()), Map.of()).get(id);
         if (number != null && placed) {
             tracee.call("descriptor " + number, Syscall.DUP3, fd, number, Syscall.O_CLOEXEC);
             tracee.call("close", Syscall.CLOSE, fd);
@@ -95,7 +106,7 @@ final class Handles implements MadeObjects {
             batch.run();
         }
         long at = number == null ? fd : number;
-        held.computeIfAbsent(id, key -> new LinkedHashMap<>()).put(tracee, at);
+        held.computeIfAbsent(id, key -> new LinkedHashMap<>()).put(user(tracee), at);
         return at;
     }
 
@@ -111,7 +122,7 @@ final class Handles implements MadeObjects {
         if (holders == null) {
             throw tracee.failed("object " + id + " of the image is used before it is created");
         }
-        Long here = holders.get(tracee);
+        Long here = holders.get(user(tracee));
         if (here != null) {
             return here;
         }
@@ -135,10 +146,13 @@ final class Handles implements MadeObjects {
      * it takes ten for one.
      */
     void fetchAll(Tracee tracee) {
+        if (tables.shares(tracee.pid())) {
+            return; // its parent's
+        }
         Map<Maker, List<Long>> makers = new LinkedHashMap<>();
         for (long id : own.getOrDefault(tracee.pid(), Map.of()).keySet()) {
             Map<Maker, Long> holders = held.getOrDefault(id, Map.of());
-            if (!holders.isEmpty() && !holders.containsKey(tracee)) {
+            if (!holders.isEmpty() && !holders.containsKey(user(tracee))) {
                 makers.computeIfAbsent(holders.keySet().iterator().next(), _ -> new ArrayList<>()).add(id);
             }
         }
@@ -162,7 +176,7 @@ final class Handles implements MadeObjects {
                     handle, there, 0));
             batch.add(() -> "descriptor " + number, Syscall.DUP3, free, number, Syscall.O_CLOEXEC);
             batch.close(free);
-            held.get(id).put(tracee, (long) number);
+            held.get(id).put(user(tracee), (long) number);
             if (batch.full(3, 0)) {
                 run(tracee, batch, fetched, free);
             }
@@ -185,6 +199,9 @@ final class Handles implements MadeObjects {
     /** Closes all that is not the job's. */
     void closeTemporaries(Tracee tracee) {
         placed = true;
+        if (tables.shares(tracee.pid())) {
+            return; // its parent's
+        }
         Collection<Integer> kept = all.getOrDefault(tracee.pid(), new TreeSet<>());
         Batch batch = new Batch(tracee);
         long next = 0;

@@ -82,7 +82,8 @@ final class KernelAttributes {
             }
             case DENY_WRITE_EXECUTE, MEMORY_MERGE, HUGE_PAGES_DISABLED, LOCK_FUTURE, CORE_FILTER, LOGIN_USER -> {
             } // of the process
-            case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL -> {
+            case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL, SHARED_DESCRIPTORS,
+                    SHARED_DIRECTORIES -> {
             } // other processes: ProcessTree; and what is open: Descriptors
         }
     }
@@ -122,7 +123,8 @@ final class KernelAttributes {
                 case MACHINE_CHECK, IO_FLUSHER, TIME_STAMP_COUNTER, CPUID, STORE_BYPASS, INDIRECT_BRANCH,
                         MEMORY_POLICY -> {
                 } // of threads and memory
-                case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL -> {
+                case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL, SHARED_DESCRIPTORS,
+                        SHARED_DIRECTORIES -> {
                 }
             }
         }

@@ -64,6 +64,10 @@ final class KindRestores {
         byRecord.values().forEach(KindRestore::complete);
     }
 
+    void undo() {
+        byRecord.values().forEach(KindRestore::undo);
+    }
+
     @SuppressWarnings("unchecked") // a kind is found by its record
     private <T extends KernelObject> KindRestore<T> of(T object) {
         return (KindRestore<T>) byRecord.get(object.getClass());

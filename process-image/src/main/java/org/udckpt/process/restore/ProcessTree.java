@@ -1,5 +1,7 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.CLONE_FILES;
+import static org.udckpt.linux.LinuxConstants.CLONE_FS;
 import static org.udckpt.linux.LinuxConstants.PR_SET_CHILD_SUBREAPER;
 
 import java.util.ArrayList;
@@ -19,8 +21,10 @@ import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.SharedTables;
 import org.udckpt.process.model.Zombie;
 import org.udckpt.process.tree.CoreDump;
+import org.udckpt.process.tree.SharedWithMaker;
 import org.udckpt.process.tree.TreeMember;
 import org.udckpt.process.tree.TreePlan;
 import org.udckpt.process.tree.TreeRefused;
@@ -45,6 +49,8 @@ final class ProcessTree {
     private int shepherd = PID_ONE;
     private final List<Integer> stubs = new ArrayList<>();
     private final Map<Integer, ProcessState> states;
+    private final SharedTables descriptors;
+    private final SharedTables directories;
     /** All that there are, by the plan's numbers: helpers and children that will have ended, too. */
     private final Map<Integer, Tracee> made = new HashMap<>();
     private final Set<Integer> taken = new HashSet<>();
@@ -61,6 +67,8 @@ final class ProcessTree {
         this.owners = owners;
         this.terminals = terminals;
         this.handles = handles;
+        this.descriptors = SharedTables.of(image, AttributeKind.SHARED_DESCRIPTORS);
+        this.directories = SharedTables.of(image, AttributeKind.SHARED_DIRECTORIES);
         this.states = image.processes().stream().collect(Collectors.toMap(ProcessState::pid, process -> process));
     }
 
@@ -69,8 +77,13 @@ final class ProcessTree {
                 .map(one -> new TreeMember(one.pid(), one.parentPid(), one.session(), one.processGroup()));
         Stream<TreeMember> ended = image.zombies().stream()
                 .map(one -> new TreeMember(one.pid(), one.parentPid(), one.session(), one.processGroup()));
+        SharedTables descriptors = SharedTables.of(image, AttributeKind.SHARED_DESCRIPTORS);
+        SharedTables directories = SharedTables.of(image, AttributeKind.SHARED_DIRECTORIES);
         try {
-            return TreePlan.of(Stream.concat(living, ended).toList());
+            List<TreeMember> members = Stream.concat(living, ended).toList();
+            List<TreeStep> steps = TreePlan.of(members);
+            SharedWithMaker.check(steps, members, pid -> descriptors.shares(pid) || directories.shares(pid));
+            return steps;
         } catch (TreeRefused refused) {
             String who = image.processes().stream().anyMatch(one -> one.pid() == refused.pid())
                     ? owners.of(refused.pid()).name() : "process " + refused.pid();
@@ -206,8 +219,9 @@ final class ProcessTree {
             case TreeStep.Fork fork -> {
                 Tracee maker = made.get(fork.maker());
                 inherited.stage(maker, fork.pid());
-                made.put(fork.pid(), states.containsKey(fork.pid()) ? maker.fork(owners.of(fork.pid()))
-                        : maker.helper(number(fork.pid())));
+                made.put(fork.pid(),
+                        states.containsKey(fork.pid()) ? maker.fork(owners.of(fork.pid()), shared(fork.pid()))
+                                : maker.helper(number(fork.pid())));
             }
             case TreeStep.NewSession session -> {
                 Tracee leader = made.get(session.pid());
@@ -222,6 +236,11 @@ final class ProcessTree {
                     PR_SET_CHILD_SUBREAPER, adopts.on() ? 1 : 0);
             case TreeStep.End end -> end(end.pid(), made.get(end.maker()));
         }
+    }
+
+    /** Flags of clone(2). */
+    private long shared(int pid) {
+        return (descriptors.shares(pid) ? CLONE_FILES : 0) | (directories.shares(pid) ? CLONE_FS : 0);
     }
 
     private void end(int pid, Tracee parent) {

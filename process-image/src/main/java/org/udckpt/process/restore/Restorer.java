@@ -239,6 +239,9 @@ public final class Restorer {
                 if (placed != null) {
                     placed.close();
                 }
+                if (descriptors != null) {
+                    descriptors.undo();
+                }
             }
             tracees.values().forEach(Tracee::close);
         }

@@ -111,15 +111,17 @@ final class Tracee implements Maker, AutoCloseable {
     /**
      * Forks this tracee: the child is a tracee too, with that pid. Only before the address space is built: its memory
      * is what this one has been given to pass on.
+     *
+     * @param flags of clone(2): what it shares with this one
      */
-    Tracee fork(Owner child) {
-        int host = clone("fork process " + child.pid(), SIGCHLD, 0, child.pid(), 0);
+    Tracee fork(Owner child, long flags) {
+        int host = clone("fork process " + child.pid(), SIGCHLD, flags, child.pid(), 0);
         return new Tracee(child, host, base, instruction(), scratch);
     }
 
     /** As {@link #fork}: a process that is none of the image's. */
     Tracee helper(int child) {
-        return fork(owner.helper(child));
+        return fork(owner.helper(child), 0);
     }
 
     /** As {@link #helper}; null where no process can have this number (above the namespace's pid_max). */

@@ -41,8 +41,9 @@ class RefusalTest {
 
     /** What a restart would not make as it was: named while the program still runs. */
     @ParameterizedTest
-    @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD",
-            "siblings, CLONE_FILES", "thread-directory, working directory of its own",
+    @CsvSource({"shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD",
+            "siblings, which is not its parent (clone(2) with CLONE_FILES)",
+            "thread-directory, working directory of its own",
             "thread-filter, asks a supervisor",
             "other-name, another name", "mapped-other-name, another name",
             "main-ended, its main thread has ended",
@@ -112,7 +113,7 @@ class RefusalTest {
             "mounted-socket, 'm/socket, on a mount that only a mount namespace of the job has'",
             "mounted-inotify, this inotify descriptor is open in a mount namespace", "mounted-proc, has no /proc",
             "mounted-directory, m/gone (deleted) is open in a mount namespace",
-            "mounted-user, user namespace of its own"})
+            "mounted-user, user namespace of its own", "mounted-sharing, clone(2) with CLONE_FS"})
     void oddPrivileges(String kind, String words) throws Exception {
         assumeTrue(Syscall.call(107 /* geteuid */) == 0, "not root");
         refusedTwice(kind, words);

@@ -44,7 +44,8 @@ class LyingTablesTest {
                     "deleted_directory", "deleted_links", "other_name",
                     "socket_filters", "sysv_sem", "sysv_msg", "sysv_undo", "inotify_names", "udp_states",
                     "ip_level", "raw_sockets", "packet_sockets", "netlink_peers", "ended_owner",
-                    "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees");
+                    "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees",
+                    "shared_tables", "io_uring", "aio");
     private static final int RESTORED = Integer.getInteger("udckpt.lies", 40);
     private static final Path NOWHERE = Path.of("/nowhere");
     private static final Duration LONG = Duration.ofSeconds(60);

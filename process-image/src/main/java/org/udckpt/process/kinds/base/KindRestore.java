@@ -49,6 +49,9 @@ public interface KindRestore<T> {
     /** When all of the job's files are in their places: the last before it runs. */
     default void complete() {}
 
+    /** The restore has failed, and all processes are killed: what this part has made outside of them goes again. */
+    default void undo() {}
+
     /** O_NONBLOCK alone of flags of open(2). */
     static int nonBlocking(int flags) {
         return flags & Syscall.O_NONBLOCK;

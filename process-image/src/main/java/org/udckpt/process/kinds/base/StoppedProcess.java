@@ -73,6 +73,11 @@ public interface StoppedProcess {
         return List.of();
     }
 
+    /** Its threads that are in other control groups than the one in which its rank was started. */
+    default List<GroupMember> groupMembers() {
+        return List.of();
+    }
+
     /** Whether it stands for what is in flight in a process's unix sockets: descriptors that this process has. */
     default boolean inFlight() {
         return false;

@@ -1,7 +1,6 @@
 package org.udckpt.process.capture;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -15,10 +14,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.linux.Proc;
+import org.udckpt.process.kinds.cgroup.ControlGroup;
+import org.udckpt.process.kinds.cgroup.ControlGroupFile;
+import org.udckpt.process.kinds.cgroup.ControlGroupMember;
+import org.udckpt.process.model.KernelObject;
 
-/** Who has moved to another control group is refused by name, and taken again when it has moved back. */
+/** Who is in another control group than the rank was started in is in the image, with the group. */
 @Timeout(120)
-class CgroupCheckTest {
+class ControlGroupsTest {
     private static final Path ALL = Path.of("/sys/fs/cgroup");
     private static final String NAME = "udckpt-test-group-" + ProcessHandle.current().pid();
 
@@ -59,18 +62,18 @@ class CgroupCheckTest {
     @Test
     void wholeProcess() throws Exception {
         try (Target target = Target.ofShepherd("deleted_directory")) {
-            refusedWhileMoved(target, target.pid, "cgroup.procs", "it is in the control group ");
+            List<ControlGroupMember> members = membersWhileMoved(target, target.pid, "cgroup.procs");
+            assertTrue(members.stream().anyMatch(one -> one.pid() == target.pid && one.tid() == one.pid()),
+                    members::toString);
         }
     }
 
     @Test
     void child() throws Exception {
         try (Target target = Target.ofShepherd("deleted_directory")) {
-            List<Integer> processes = target.lasting();
-            int child = processes.stream().filter(pid -> pid != target.pid).findFirst().orElseThrow();
-            CaptureRefused refused =
-                    refusedWhileMoved(target, child, "cgroup.procs", "it is in the control group ");
-            assertEquals(child, refused.pid());
+            int child = target.lasting().stream().filter(pid -> pid != target.pid).findFirst().orElseThrow();
+            List<ControlGroupMember> members = membersWhileMoved(target, child, "cgroup.procs");
+            assertEquals(List.of(child), members.stream().map(ControlGroupMember::pid).toList());
         }
     }
 
@@ -79,7 +82,8 @@ class CgroupCheckTest {
         assumeTrue(Files.isWritable(hierarchy.resolve("tasks")), "version 2: threads stay with their process");
         try (Target target = Target.ofShepherd("threads")) {
             int second = Proc.threads(target.pid)[1]; // the last ones may end meanwhile
-            refusedWhileMoved(target, second, "tasks", "thread " + second + " is in the control group ");
+            List<ControlGroupMember> members = membersWhileMoved(target, second, "tasks");
+            assertEquals(List.of(second), members.stream().map(ControlGroupMember::tid).toList());
         }
     }
 
@@ -91,17 +95,37 @@ class CgroupCheckTest {
         return hierarchy.resolve(line.substring(line.indexOf(name) + name.length() + 1));
     }
 
-    private CaptureRefused refusedWhileMoved(Target target, int who, String file, String says) throws Exception {
+    private List<ControlGroupMember> membersWhileMoved(Target target, int who, String file) throws Exception {
         Path home = home(target.pid);
-        Capture.take(target.request()).close();
+        assertEquals(List.of(), objects(target, ControlGroup.class));
         Files.writeString(group.resolve(file), Integer.toString(who));
-        CaptureRefused refused = assertThrows(CaptureRefused.class, () -> Capture.take(target.request()).close());
-        String message = refused.getMessage();
-        assertTrue(message.contains(says) && message.contains("/" + NAME + ", but its rank was started in /")
-                && message.contains("cgroup.procs"), message);
+        Files.createDirectory(group.resolve("below"));
+        List<KernelObject> all;
+        try (Capture capture = Capture.take(target.request())) {
+            all = capture.image().objects();
+        } finally {
+            Files.delete(group.resolve("below"));
+        }
+        List<ControlGroup> groups = of(all, ControlGroup.class);
+        assertEquals(List.of("/" + NAME, "/" + NAME + "/below"), groups.stream()
+                .map(one -> one.path().substring(one.path().indexOf("/" + NAME))).sorted().toList());
+        assertTrue(groups.stream().allMatch(ControlGroup::own), groups::toString);
+        List<ControlGroupFile> files = of(all, ControlGroupFile.class);
+        assertTrue(files.stream().anyMatch(one -> one.file().equals("cgroup.procs") && one.value().length == 0),
+                files::toString);
         Files.writeString(home.resolve(file), Integer.toString(who));
-        Capture.take(target.request()).close();
+        assertEquals(List.of(), objects(target, ControlGroupMember.class));
         assertEquals("PASS", target.verdict().split(" ")[0]);
-        return refused;
+        return of(all, ControlGroupMember.class);
+    }
+
+    private static <T> List<T> objects(Target target, Class<T> type) {
+        try (Capture capture = Capture.take(target.request())) {
+            return of(capture.image().objects(), type);
+        }
+    }
+
+    private static <T> List<T> of(List<KernelObject> all, Class<T> type) {
+        return all.stream().filter(type::isInstance).map(type::cast).toList();
     }
 }
