@@ -1,5 +1,5 @@
-/* Asynchronous I/O of the kernel: contexts with nothing in flight, one with events that nobody has taken and a ring that
- * has wrapped around, one that reads and writes all the time, one that is destroyed and made again. */
+/* Asynchronous I/O of the kernel: contexts with nothing in flight, one with events that nobody has taken and a ring
+ * that has wrapped around, one that reads and writes all the time, one that is destroyed and made again. */
 #include "feature.h"
 #include <linux/aio_abi.h>
 #include <sys/mman.h>
@@ -59,8 +59,7 @@ int main(int argc, char **argv) {
     submit(waiting, sent++, IOCB_CMD_PREAD, in, 0);
     take(waiting, seen++, 0);
   }
-  for (int i = 0; i < WAITING; i++)
-    submit(waiting, sent++, IOCB_CMD_PREAD, in, 0);
+  for (int i = 0; i < WAITING; i++) submit(waiting, sent++, IOCB_CMD_PREAD, in, 0);
   unsigned head = ring->head, tail = ring->tail;
   pid_t child = fork(); /* a child has its parent's notes, and no contexts */
   MUST(child >= 0);
@@ -87,8 +86,7 @@ int main(int argc, char **argv) {
     transfer(passing, round);
     pause_ms(2);
   }
-  for (int i = 0; i < WAITING; i++)
-    take(waiting, seen++, 0);
+  for (int i = 0; i < WAITING; i++) take(waiting, seen++, 0);
   for (unsigned i = 0; i < 2 * most; i++) {
     submit(waiting, sent++, IOCB_CMD_PREAD, in, 0);
     take(waiting, seen++, 0);

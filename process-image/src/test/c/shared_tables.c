@@ -14,7 +14,7 @@ static const int flags[ALL] = {CLONE_FILES, CLONE_FILES, CLONE_FS, CLONE_FILES |
 static struct shared {
   _Atomic int round, done[ALL], pids[ALL];
   _Atomic int descriptor;
-} *shared;
+} * shared;
 static struct stat directories[2], begun;
 static int locked;
 static pid_t first;
@@ -90,7 +90,6 @@ static pid_t begin(int which) {
   while (!shared->pids[which]) pause_ms(1);
   return pid;
 }
-
 
 static void check_relations(void) {
   for (int i = 0; i < ALL; i++) {

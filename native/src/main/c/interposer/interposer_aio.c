@@ -1,6 +1,6 @@
-/* Counts what a program has submitted to its contexts of asynchronous I/O (io_submit(2)): together with a context's ring
- * that tells a checkpoint what is in flight, which the kernel shows to nobody (docs/internals/kinds.md). Programs make
- * these calls by syscall(3) (interposer_syscall.c), or by libaio, which makes its system calls itself. */
+/* Counts what a program has submitted to its contexts of asynchronous I/O (io_submit(2)): together with a context's
+ * ring that tells a checkpoint what is in flight, which the kernel shows to nobody (docs/internals/kinds.md). Programs
+ * make these calls by syscall(3) (interposer_syscall.c), or by libaio, which makes its system calls itself. */
 #include "interposer.h"
 #include "common/system_calls.h"
 #include "udckpt_layout.h"

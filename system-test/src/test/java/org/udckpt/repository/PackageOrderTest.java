@@ -34,7 +34,8 @@ class PackageOrderTest {
             "ud-virt: ud ud.disni",
             "rc-virt:",
             "process-image: process.huge process.model process.names process.files process.trace"
-                    + " process.identity process.kinds.base process.kinds.aio process.kinds.cgroup process.kinds.deleted"
+                    + " process.identity process.kinds.base process.kinds.aio process.kinds.cgroup"
+                    + " process.kinds.deleted"
                     + " process.kinds.epoll"
                     + " process.kinds.eventfd process.kinds.file process.kinds.inotify process.kinds.iouring"
                     + " process.kinds.ipc"

@@ -22,7 +22,7 @@ final class IoUringCapture implements KindCapture {
     private static final Map<Integer, String> UNKNOWN = Map.of(11, "restrictions", 15, "tags of buffers", 16,
             "tags of buffers", 17, "IORING_REGISTER_IOWQ_AFF", 19, "IORING_REGISTER_IOWQ_MAX_WORKERS", 20,
             "its own descriptor (IORING_REGISTER_RING_FDS)", 22, "rings of buffers (IORING_REGISTER_PBUF_RING)");
-    /** Those that are kept, or seen elsewhere: buffers, files, eventfds, personalities, IORING_REGISTER_ENABLE_RINGS. */
+    /** What is kept, or seen elsewhere: buffers, files, eventfds, personalities, IORING_REGISTER_ENABLE_RINGS. */
     private static final long KNOWN = 0x7ffL | 1L << 12 | 1L << 13 | 1L << 14 | 1L << 25;
     private static final Pattern BUFFER = Pattern.compile("\\s*\\d+: (?:0x)?([0-9a-f]+)/(\\d+)");
 
