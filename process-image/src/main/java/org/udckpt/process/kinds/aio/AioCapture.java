@@ -44,12 +44,12 @@ final class AioCapture implements KindCapture {
                             .refuse("a context of asynchronous I/O (io_setup(2)) of %d bytes cannot be checkpointed"
                                     .formatted(bytes) + "; make a smaller one");
                 }
-                read(process, address, (int) bytes, mapping.group(3) + ":" + mapping.group(4));
+                add(process, address, (int) bytes, mapping.group(3) + ":" + mapping.group(4));
             }
         }
     }
 
-    private void read(AskedProcess process, long address, int bytes, String file) {
+    private void add(AskedProcess process, long address, int bytes, String file) {
         long submitted = submitted(process, address);
         if (submitted < 0) {
             return;
