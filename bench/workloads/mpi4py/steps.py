@@ -1,4 +1,4 @@
-"""Each rank checks what it gets from the others: objects from its neighbour, sums of all, and what was put into its window."""
+"""Each rank checks what it gets: objects from its neighbour, sums of all, and what was put into its window."""
 
 import array
 import sys
