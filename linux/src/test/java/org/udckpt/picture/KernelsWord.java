@@ -38,6 +38,9 @@ public final class KernelsWord {
             // Numbers of kernel objects.
             line("fdinfo (mnt_id|ino)$",
                     "numbers that only name what is shared: who shares it is compared as \"description\""),
+            // Terminals.
+            part("stat device rdev$", "(?<=^88)[0-9a-f]{2}$",
+                    "a terminal whose master has gone has no number; that of others is compared by pty.c"),
             // Threads of the kernel that work for an io_uring.
             line("fdinfo Sq(Thread|ThreadCpu|TotalTime|WorkTime)$", "they are made anew, and count from then on"),
             line("stat num_threads$|status Threads$", "they are among them; the job's own are compared one by one"),
