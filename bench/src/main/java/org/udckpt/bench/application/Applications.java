@@ -149,7 +149,8 @@ public final class Applications implements Callable<Integer> {
         for (Workload workload : workloads) {
             for (Launcher launcher : launchers) {
                 for (UcxTransport transport : transports) {
-                    if (workload.builds().containsKey(launcher.mpi())) {
+                    if (workload.builds().containsKey(launcher.mpi())
+                            && workload.transports().contains(transport.word())) {
                         cells.add(new Cell(workload, launcher, transport, ranks == null ? workload.ranks() : ranks));
                     }
                 }

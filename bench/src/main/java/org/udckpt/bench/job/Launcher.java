@@ -2,8 +2,10 @@ package org.udckpt.bench.job;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.udckpt.bench.workload.Build;
 import org.udckpt.bench.workload.Mpi;
 
@@ -15,6 +17,17 @@ public enum Launcher {
     RUN(Mpi.MPICH, "udckpt", "libmpich12"),
     MPIEXEC(Mpi.MPICH, "mpiexec.hydra", "mpich"),
     MPIRUN(Mpi.OPENMPI, "mpirun.openmpi", "openmpi-bin");
+
+    /** What Open MPI's mpirun is told of its components (--mca), in this order. */
+    private static final Map<String, String> OPEN_MPI = new LinkedHashMap<>();
+
+    static {
+        OPEN_MPI.put("pml", "ucx");
+        OPEN_MPI.put("osc", "sm,ucx");
+        OPEN_MPI.put("pml_ucx_tls", "any");
+        OPEN_MPI.put("pml_ucx_devices", "any");
+        OPEN_MPI.put("btl", "^tcp"); // its listener has a port that another job may have at the restart
+    }
 
     private final Mpi mpi;
     private final String program;
@@ -86,9 +99,12 @@ public enum Launcher {
         switch (this) {
             case RUN, MPIEXEC -> words.addAll(List.of(MPIEXEC.program, "-n", Integer.toString(ranks)));
             case MPIRUN -> {
-                words.addAll(List.of(program, "--oversubscribe", "-n", Integer.toString(ranks), "--mca", "pml", "ucx",
-                        "--mca", "osc", "sm,ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any",
-                        "--mca", "btl", "^tcp")); // its listener has a port that another job may have at the restart
+                words.addAll(List.of(program, "--oversubscribe", "-n", Integer.toString(ranks)));
+                OPEN_MPI.forEach((name, value) -> {
+                    if (!build.launcherOptions().contains(name)) { // mpirun takes none twice
+                        words.addAll(List.of("--mca", name, value));
+                    }
+                });
                 if (System.getProperty("user.name").equals("root")) {
                     words.add("--allow-run-as-root");
                 }

@@ -44,7 +44,8 @@ record RunRequest(List<String> names, boolean isQuick, List<Launcher> launchers,
     private List<Cell> cells(Workload workload) {
         List<Cell> cells = new ArrayList<>();
         for (Launcher launcher : launchers(workload)) {
-            for (UcxTransport transport : transports) {
+            for (UcxTransport transport : transports.stream()
+                    .filter(one -> workload.transports().contains(one.word())).toList()) {
                 for (int count : ranks.isEmpty() ? List.of(workload.ranks()) : ranks) {
                     cells.add(checked(new Cell(workload, launcher, transport, count)));
                 }

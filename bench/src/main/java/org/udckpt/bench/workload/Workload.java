@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param isLong a quick look at many applications does without it
  * @param ranks how many ranks it is run with when nobody says how many
  * @param allowedRanks how many it can be run with
+ * @param transports over which it is run, of "ud" and "rc"
  * @param inputs files of {@code directory} that a run finds in its working directory
  * @param preparations commands to be run there, one after the other, before the application
  * @param builds at least one
@@ -26,7 +27,7 @@ import java.util.Optional;
  */
 public record Workload(
         Path directory, String name, String title, boolean isLong, int ranks, AllowedRanks allowedRanks,
-        List<String> inputs, List<List<String>> preparations,
+        List<String> transports, List<String> inputs, List<List<String>> preparations,
         Map<Mpi, Build> builds, Answer answer, Optional<Figure> figure, Supply supply, List<String> known) {
 
     /**

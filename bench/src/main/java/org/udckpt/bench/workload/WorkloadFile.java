@@ -21,6 +21,7 @@ import org.udckpt.bench.workload.Workload.Supply;
  * refused.
  */
 final class WorkloadFile {
+    private static final List<String> TRANSPORTS = List.of("ud", "rc");
     static final String NAME = "workload";
     private static final String PARAMETER = "{parameter}";
     private static final Pattern FIGURE = Pattern.compile("(rate|time) (\\S+) (.*)");
@@ -92,7 +93,8 @@ final class WorkloadFile {
         sections.forEach((mpi, section) -> builds.put(mpi, build(section, parameter, supply)));
         return new Workload(directory, wanted.isEmpty() ? name : name + ":" + wanted,
                 head.one(Key.TITLE).text().replace(PARAMETER, parameter),
-                head.maybe(Key.LONG).map(this::truth).orElse(false), ranks, allowed, inputs,
+                head.maybe(Key.LONG).map(this::truth).orElse(false), ranks, allowed, transports(),
+                inputs,
                 head.all(Key.PREPARE).stream().map(Value::words).toList(), builds, answer(),
                 head.maybe(Key.FIGURE).map(this::figure), supply, head.texts(Key.KNOWN));
     }
@@ -228,6 +230,17 @@ final class WorkloadFile {
     }
 
     /** What the first line says that is for such a parameter, else the line that is for all. */
+    private List<String> transports() {
+        List<String> named = head.words(Key.TRANSPORTS);
+        for (String one : named) {
+            if (!TRANSPORTS.contains(one)) {
+                throw WorkloadError.in(file, "transports names '" + one + "', which is none of "
+                        + String.join(", ", TRANSPORTS));
+            }
+        }
+        return named.isEmpty() ? TRANSPORTS : named;
+    }
+
     private AllowedRanks allowed(String parameter) {
         Value usual = head.one(Key.ALLOWED_RANKS);
         AllowedRanks allowed = ranks(usual.text(), usual.line());

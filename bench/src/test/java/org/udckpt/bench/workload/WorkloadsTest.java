@@ -66,6 +66,8 @@ class WorkloadsTest {
         assertEquals("heat, in = out", heat.title());
         assertEquals(2, heat.ranks());
         assertEquals(new AllowedRanks(1, 8, AllowedRanks.Shape.ANY), heat.allowedRanks());
+        assertEquals(List.of("ud", "rc"), heat.transports());
+        assertEquals(List.of("rc"), read(GOOD.replace("flaw = FAILED", "transports = rc")).transports());
         assertEquals(List.of("in.heat"), heat.inputs());
         assertEquals(List.of(List.of("mesh", "-o", "mesh.out"), List.of("check", "mesh.out")), heat.preparations());
         Answer answer = heat.answer();
@@ -108,6 +110,7 @@ class WorkloadsTest {
             "tolerance = 1e-9 | tolerance = NaN | workload:10: a tolerance is written ABSOLUTE [RELATIVE "
                     + "[COLUMN...]], with numbers of which one is above 0, not 'NaN'",
             "same-files = a b | same-files = | workload:12: same-files has no value",
+            "flaw = FAILED | transports = rc roce | transports names 'roce', which is none of ud, rc",
             "flaw = FAILED | flaw | workload:14: neither 'key = value'",
             "flaw = FAILED | command = x | workload:14: no key 'command' here",
             "[mpich] | [lam] | workload:16: no section [lam]; sections are mpich, openmpi",
