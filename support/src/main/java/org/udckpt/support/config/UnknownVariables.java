@@ -25,7 +25,7 @@ final class UnknownVariables {
     /** Variables with the place of a program that `udckpt bench run` measures (bench/workloads). */
     private static final Set<String> BROUGHT = Set.of("UDCKPT_COMD", "UDCKPT_HPCG", "UDCKPT_IMB", "UDCKPT_LEANMD",
             "UDCKPT_MINIMD", "UDCKPT_MINIMD_INPUT", "UDCKPT_NAMD",
-            "UDCKPT_NAMD_INPUT", "UDCKPT_NPB", "UDCKPT_OSU");
+            "UDCKPT_MVAPICH", "UDCKPT_NAMD_INPUT", "UDCKPT_NPB", "UDCKPT_OSU");
 
     private UnknownVariables() {}
 
