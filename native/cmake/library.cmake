@@ -96,7 +96,12 @@ if(NOT UDCKPT_SANITIZE) # it counts allocations by a malloc of its own
     ${INTERPOSER_TEST}/libc_calls_drive.c)
   target_compile_options(libc_calls PRIVATE -O2)
   target_link_libraries(libc_calls PRIVATE pthread)
-  set_target_properties(libc_calls PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_library(taken_names_plugin SHARED ${INTERPOSER_TEST}/taken_names_plugin.c)
+  target_compile_options(taken_names_plugin PRIVATE -fvisibility=default -fno-builtin -fsemantic-interposition)
+  add_executable(taken_names ${INTERPOSER_TEST}/taken_names.c)
+  target_link_libraries(taken_names PRIVATE dl)
+  set_target_properties(libc_calls taken_names taken_names_plugin PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 endif()
 
 add_executable(soft_mac_test ${FABRIC_TEST}/soft_mac_test.c

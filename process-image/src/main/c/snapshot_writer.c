@@ -13,6 +13,7 @@ void *memcpy(void *to, const void *from, size_t length) __asm__("udckpt_snapshot
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "common/raw_call.h"
 #include "snapshot_tag.h"
 #include "udckpt_layout.h"
 
@@ -32,19 +33,6 @@ enum { PAGE = 4096, PIECE = 32 * PAGE };
 /* Of most pages one word is read, which is in no cache, and neither is its translation: so many bytes ahead they
  * are asked for. */
 enum { AHEAD = 8 * PAGE };
-
-static long system_call(long number, long a, long b, long c, long d, long e, long f)
-{
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
 
 __attribute__((visibility("hidden"))) void *memcpy(void *to, const void *from, size_t length)
 {
@@ -97,8 +85,8 @@ static int look(struct udckpt_snapshot_order *order, int wants_hashes)
 static int put(struct udckpt_snapshot_order *order, const void *from, size_t length)
 {
     while (length > 0) {
-        long n = system_call(SYS_pwrite64, order->file, (long)from, (long)length,
-                             (long)(order->offset + order->written), 0, 0);
+        long n =
+            raw_call(SYS_pwrite64, order->file, (long)from, (long)length, (long)(order->offset + order->written), 0, 0);
         if (n == -EINTR) { /* of a file system in user space, after a SIGSTOP, which nobody can block */
             continue;
         }
@@ -122,18 +110,18 @@ static int make_room(int file, uint64_t from, uint64_t to)
 {
     size_t length = to - from;
     long space =
-        system_call(SYS_mmap, 0, (long)(length + HUGE), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        raw_call(SYS_mmap, 0, (long)(length + HUGE), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (space < 0 && space > -4096) {
         return 0;
     }
     long at = (space + HUGE - 1) & -(long)HUGE;
     int made = 1;
     for (uint64_t block = from; made && block < to; block += HUGE) {
-        made = system_call(SYS_pwrite64, file, (long)"", 1, (long)block, 0, 0) == 1;
+        made = raw_call(SYS_pwrite64, file, (long)"", 1, (long)block, 0, 0) == 1;
     }
-    made = made && system_call(SYS_mmap, at, (long)length, PROT_READ, MAP_SHARED | MAP_FIXED, file, (long)from) == at &&
-           system_call(SYS_madvise, at, (long)length, COLLAPSE, 0, 0, 0) == 0;
-    system_call(SYS_munmap, space, (long)(length + HUGE), 0, 0, 0, 0);
+    made = made && raw_call(SYS_mmap, at, (long)length, PROT_READ, MAP_SHARED | MAP_FIXED, file, (long)from) == at &&
+           raw_call(SYS_madvise, at, (long)length, COLLAPSE, 0, 0, 0) == 0;
+    raw_call(SYS_munmap, space, (long)(length + HUGE), 0, 0, 0, 0);
     return made;
 }
 
@@ -238,7 +226,7 @@ void udckpt_snapshot_writer_2(struct udckpt_snapshot_order *order, char *buffer)
     writer.roomless = 0;
     for (uint32_t last = 0;; last++) {
         while (__atomic_load_n(&order->asked, __ATOMIC_ACQUIRE) == last) {
-            system_call(SYS_futex, (long)&order->asked, FUTEX_WAIT, last, 0, 0, 0);
+            raw_call(SYS_futex, (long)&order->asked, FUTEX_WAIT, last, 0, 0, 0);
         }
         order->error = 0;
         order->written = 0;
@@ -248,6 +236,6 @@ void udckpt_snapshot_writer_2(struct udckpt_snapshot_order *order, char *buffer)
             append(order, buffer, &writer);
         }
         __atomic_store_n(&order->done, last + 1, __ATOMIC_RELEASE);
-        system_call(SYS_futex, (long)&order->done, FUTEX_WAKE, 1, 0, 0, 0);
+        raw_call(SYS_futex, (long)&order->done, FUTEX_WAKE, 1, 0, 0, 0);
     }
 }

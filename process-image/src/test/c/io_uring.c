@@ -28,7 +28,7 @@ static void make(void) {
     made[i] = ring_make(&rings[i], 8, KINDS[i]);
     for (unsigned n = 0; made[i] && n < 100 + i; n++) ring_nothing(&rings[i]);
   }
-  MUST(made[0] && ring_make(&kept, 4, 0) && ring_make(&told, 4, 0) && ring_make(&large, 4096, 0));
+  MUST(made[0] && ring_make(&kept, 4, 0) && ring_make(&told, 4, 0) && ring_make(&large, 32768, 0));
   for (int i = 0; i < QUEUED; i++) /* completions that wait, and entries that wait */
     ring_queue(&kept, (struct io_uring_sqe){.opcode = IORING_OP_NOP});
   ring_enter(&kept, QUEUED, QUEUED);

@@ -1,6 +1,7 @@
 /* System calls of the library itself, past the functions of the C library that it takes over for the job (open, access,
  * eventfd, syscall): those look at what programs ask for, and are on a floor above. */
 #pragma once
+#include "common/raw_call.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -10,14 +11,7 @@
 /* As syscall(3); arguments that a call does not have are 0. */
 static inline long system_call(long number, long a, long b, long c, long d, long e, long f)
 {
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
+    long result = raw_call(number, a, b, c, d, e, f);
     if (result < 0 && result > -4096) {
         errno = (int)-result;
         return -1;

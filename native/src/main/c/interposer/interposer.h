@@ -29,6 +29,9 @@ int interposer_lacks(const char *name, const char *advice);
 #define MAKE(operation, ...) \
     (top_device()->operation ? top_device()->operation(__VA_ARGS__) : (REFUSE("ibv_" #operation), NULL))
 
+/* What `caller` would call under that name without this library; NULL: nothing (interposer_next.c). */
+void *interposer_next(const char *name, const void *caller);
+
 /* System calls that are noted: as syscall(3) (interposer_rings.c, interposer_aio.c). */
 long interposer_ring_call(long number, long a, long b, long c, long d);
 long interposer_aio_call(long number, long a, long b, long c);

@@ -1,7 +1,7 @@
 /* Counts what a program has submitted to its contexts of asynchronous I/O (io_submit(2)): together with a context's
  * ring that tells a checkpoint what is in flight, which the kernel shows to nobody (docs/internals/kinds.md). Programs
  * make these calls by syscall(3) (interposer_syscall.c), or by libaio, which makes its system calls itself. */
-#include "interposer.h"
+#include "interposer_loader.h"
 #include "common/system_calls.h"
 #include "udckpt_layout.h"
 #include <pthread.h>
@@ -93,20 +93,35 @@ static int as_libaio(long number, long a, long b, long c)
     return (int)result;
 }
 
-EXPORT int io_setup(int most, void *context)
+/* The function of this name that the caller would get, when it is none of libaio's; such names are anybody's. What
+ * libaio has for all is remembered: a program submits often. */
+static void *another(const char *name, const void *caller)
 {
-    return as_libaio(SYS_io_setup, most, (long)context, 0);
+    static char is_libaio;
+    if (__atomic_load_n(&is_libaio, __ATOMIC_RELAXED))
+        return NULL;
+    void *real = interposer_next(name, caller);
+    const struct link_map *map = real ? elf_object_of(real) : NULL;
+    struct elf_object object = map ? elf_object(map) : (struct elf_object){0};
+    if (!map || strncmp(elf_soname(&object), "libaio.so", strlen("libaio.so")))
+        return real;
+    if (loader_next()->dlsym(RTLD_NEXT, name) == real)
+        __atomic_store_n(&is_libaio, 1, __ATOMIC_RELAXED);
+    return NULL;
 }
 
-EXPORT int io_destroy(void *context)
-{
-    return as_libaio(SYS_io_destroy, (long)context, 0, 0);
-}
+/* With as many arguments as registers hold: nobody knows what another function of the name takes. */
+#define TAKEN_OVER(name, number) \
+    EXPORT long name(long a, long b, long c, long d, long e, long f) \
+    { \
+        long (*real)(long, long, long, long, long, long) = \
+            (long (*)(long, long, long, long, long, long))another(#name, __builtin_return_address(0)); \
+        return real ? real(a, b, c, d, e, f) : as_libaio(number, a, b, c); \
+    }
 
-EXPORT int io_submit(void *context, long count, void *requests)
-{
-    return as_libaio(SYS_io_submit, (long)context, count, (long)requests);
-}
+TAKEN_OVER(io_setup, SYS_io_setup)
+TAKEN_OVER(io_destroy, SYS_io_destroy)
+TAKEN_OVER(io_submit, SYS_io_submit)
 
 static void in_child(void)
 {

@@ -4,7 +4,6 @@
 #include "interposer.h"
 #include "common/system_calls.h"
 #include "udckpt_layout.h"
-#include <dlfcn.h>
 #include <linux/io_uring.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -101,7 +100,7 @@ long interposer_ring_call(long number, long a, long b, long c, long d)
 
 /* A program that only asks whether there is such a function finds one, which fails as without io_uring. */
 #define REAL(name, ...) \
-    int (*real)(__VA_ARGS__) = (int (*)(__VA_ARGS__))dlsym(RTLD_NEXT, name); \
+    int (*real)(__VA_ARGS__) = (int (*)(__VA_ARGS__))interposer_next(name, __builtin_return_address(0)); \
     if (!real) \
     return -ENOSYS
 
@@ -116,9 +115,9 @@ static uint32_t word(const void *ring, unsigned at)
 static int queue_made(struct udckpt_ring_note *note, int result, const void *ring, const struct io_uring_params *params)
 {
     struct io_uring_params with = *params;
-    if (result >= 0)
+    if (!result)
         with.flags |= word(ring, LIBURING_FLAGS);
-    end(note, result < 0 ? -1 : (int)word(ring, LIBURING_DESCRIPTOR), &with);
+    end(note, result ? -1 : (int)word(ring, LIBURING_DESCRIPTOR), &with);
     return result;
 }
 
@@ -221,7 +220,8 @@ EXPORT int io_uring_register_buf_ring(void *ring, void *registration, unsigned f
 EXPORT void *io_uring_setup_buf_ring(void *ring, unsigned entries, int group, unsigned flags, int *error)
 {
     void *(*real)(void *, unsigned, int, unsigned, int *) =
-        (void *(*)(void *, unsigned, int, unsigned, int *))dlsym(RTLD_NEXT, "io_uring_setup_buf_ring");
+        (void *(*)(void *, unsigned, int, unsigned, int *))interposer_next("io_uring_setup_buf_ring",
+                                                                           __builtin_return_address(0));
     void *made = real ? real(ring, entries, group, flags, error) : NULL;
     if (!real)
         *error = -ENOSYS;

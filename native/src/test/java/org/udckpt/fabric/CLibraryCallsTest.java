@@ -69,6 +69,17 @@ class CLibraryCallsTest {
                 "the lines tell of allocations");
     }
 
+    /** A program's own functions may have names that are taken over from other libraries than the C library. */
+    @Test
+    void namesOfAPluginStayItsOwn() throws Exception {
+        String program = Native.program("taken_names").toString();
+        String plugin = Path.of(program).resolveSibling("libtaken_names_plugin.so").toString();
+        for (Map<String, String> environment : List.of(Map.of("LD_PRELOAD", ""), Map.<String, String>of())) {
+            Native.Result result = Native.run(environment, program, plugin);
+            assertEquals("654310\n654310\n", result.out(), result::toString);
+        }
+    }
+
     /**
      * The device files of the soft fabric behave as the C library's: bad addresses are EFAULT, errno is kept, and the
      * lock of standard error is not waited for.

@@ -275,6 +275,12 @@ final class TracedProcess implements AskedProcess {
     }
 
     @Override
+    public List<MappedRange> mapped(String path) {
+        return mappings.stream().filter(one -> one.path().equals(path))
+                .map(one -> new MappedRange(one.start(), one.end(), one.device() + ":" + one.inode())).toList();
+    }
+
+    @Override
     public int failedCalls(long... numbers) {
         return (int) threads.stream()
                 .filter(one -> one.registers.error() > 0

@@ -5,10 +5,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.udckpt.layout.Layout;
-import org.udckpt.linux.Proc;
 import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.KindCapture;
@@ -22,9 +19,6 @@ final class AioCapture implements KindCapture {
     private static final String SYMBOL = "udckpt_aio_notes";
     private static final long PROGRESS_NS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long MOST_NS = TimeUnit.SECONDS.toNanos(5);
-    /** Its addresses, device and inode (proc_pid_maps(5)). */
-    private static final Pattern MAPPING =
-            Pattern.compile("(?m)^([0-9a-f]+)-([0-9a-f]+) \\S+ [0-9a-f]+ (\\S+) (\\d+) +/\\[aio\\]");
 
     private final CaptureScope scope;
 
@@ -35,16 +29,14 @@ final class AioCapture implements KindCapture {
     @Override
     public void ask(AskedProcess caller, List<AskedProcess> processes) {
         for (AskedProcess process : processes) {
-            Matcher mapping = MAPPING.matcher(Proc.text("/proc/" + process.pid() + "/maps"));
-            while (mapping.find()) {
-                long address = Long.parseUnsignedLong(mapping.group(1), 16);
-                long bytes = Long.parseUnsignedLong(mapping.group(2), 16) - address;
+            for (AskedProcess.MappedRange ring : process.mapped(AioContext.PATH)) {
+                long bytes = ring.end() - ring.start();
                 if (bytes > AioContext.MOST_BYTES) {
                     throw process
                             .refuse("a context of asynchronous I/O (io_setup(2)) of %d bytes cannot be checkpointed"
                                     .formatted(bytes) + "; make a smaller one");
                 }
-                add(process, address, (int) bytes, mapping.group(3) + ":" + mapping.group(4));
+                add(process, ring.start(), (int) bytes, ring.file());
             }
         }
     }

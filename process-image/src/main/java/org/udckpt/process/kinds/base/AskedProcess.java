@@ -1,5 +1,7 @@
 package org.udckpt.process.kinds.base;
 
+import java.util.List;
+
 /** A process of the job that stands still and can be asked for what only itself can know ({@link KindCapture#ask}). */
 public interface AskedProcess extends StoppedProcess {
     /** A call in its main thread: the result, or {@code -errno}. Only in the caller of {@link KindCapture#ask}. */
@@ -20,6 +22,16 @@ public interface AskedProcess extends StoppedProcess {
      * @param symbol exported by the library
      */
     long libraryData(String symbol, int bytes);
+
+    /**
+     * Memory of a kernel object that it has mapped.
+     *
+     * @param file device and inode as in /proc/PID/maps, with a colon between them
+     */
+    record MappedRange(long start, long end, String file) {}
+
+    /** What it has mapped that /proc/PID/maps calls so. */
+    List<MappedRange> mapped(String path);
 
     /** How many of its threads have come out of one of these system calls with an error, or are to make it again. */
     int failedCalls(long... numbers);

@@ -37,7 +37,7 @@ final class IoUringCapture implements KindCapture {
 
     @Override
     public void ask(AskedProcess caller, List<AskedProcess> processes) {
-        notes.read(processes);
+        notes.ask(processes);
     }
 
     @Override

@@ -25,11 +25,18 @@ final class RingNotes {
         }
     }
 
+    private List<AskedProcess> unread = List.of();
     private final List<Note> notes = new ArrayList<>();
     private boolean making;
 
-    void read(List<AskedProcess> processes) {
-        processes.forEach(this::read);
+    /** Nothing is read before a ring is seen. @param processes all of the job's here */
+    void ask(List<AskedProcess> processes) {
+        unread = processes;
+    }
+
+    private void readOnce() {
+        unread.forEach(this::read);
+        unread = List.of();
     }
 
     private void read(AskedProcess process) {
@@ -82,6 +89,7 @@ final class RingNotes {
 
     /** Of a ring, by the process that still has the thread which made it; null: nobody has noted it. */
     Note of(long inode) {
+        readOnce();
         Note found = null;
         for (Note note : notes) {
             boolean own = note.process.namespaceThreads().contains(note.maker);

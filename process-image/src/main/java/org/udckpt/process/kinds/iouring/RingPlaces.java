@@ -35,10 +35,7 @@ final class RingPlaces implements AutoCloseable {
             for (String line : Proc.text("/proc/" + process.hostPid() + "/maps").split("\n")) {
                 String[] range = line.substring(0, line.indexOf(' ')).split("-");
                 take(free, Math.min(END, Long.parseUnsignedLong(range[0], 16)));
-                free = Math.max(free, Long.parseUnsignedLong(range[1], 16));
-                if (free < 0) { // [vsyscall], behind all others
-                    return;
-                }
+                free = Math.max(free, Long.parseUnsignedLong(range[1], 16)); // [vsyscall] is negative
             }
             take(free, END);
         } catch (RuntimeException failure) {
