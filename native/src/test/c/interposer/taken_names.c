@@ -1,5 +1,5 @@
-/* What a plugin's own functions give that have names of libaio's and liburing's: opened as plugins are, for itself only,
- * and for all. */
+/* What a plugin's own functions give that have names of libaio's and liburing's: opened as plugins are, for itself
+ * only, and for all. */
 #include <dlfcn.h>
 #include <stdio.h>
 

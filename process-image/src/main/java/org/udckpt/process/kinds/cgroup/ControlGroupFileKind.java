@@ -26,6 +26,8 @@ public final class ControlGroupFileKind implements ObjectKind<ControlGroupFile> 
         row.path("file", "/" + one.file());
         row.require(one.file().indexOf('/') < 0 && !one.file().isEmpty(), "file is no name (length %d)",
                 one.file().length());
+        row.require(one.value().length == 0 || GroupSettings.mayBeSet(one.file()),
+                "file is no setting, but has a value (length %d)", one.value().length);
         row.between(0, MODE, "mode", one.mode());
         row.bytes("value", one.value(), 0, LONGEST, 1);
     }

@@ -30,11 +30,15 @@ final class GroupSettings {
 
     /** Whether a restart sets it again. */
     static boolean isSetting(String file, Files.Stat stat) {
-        if (file.equals(DEVICES) || SWITCHES.contains(file)) {
-            return true;
-        }
+        boolean always = file.equals(DEVICES) || SWITCHES.contains(file);
         boolean settable = (stat.mode() & 0200) != 0 && (stat.mode() & 0400) != 0;
-        return settable && !NO_SETTINGS.contains(file) && COUNTERS.stream().noneMatch(file::contains);
+        return always || settable && mayBeSet(file);
+    }
+
+    /** Whether a file of this name may be written to at a restart: a command is none that an image gives. */
+    static boolean mayBeSet(String file) {
+        return file.equals(DEVICES) || SWITCHES.contains(file)
+                || !NO_SETTINGS.contains(file) && COUNTERS.stream().noneMatch(file::contains);
     }
 
     /** What of its content is set, line by line. */

@@ -1,6 +1,8 @@
 package org.udckpt.process.kinds.cgroup;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -49,5 +51,16 @@ class GroupSettingsTest {
         assertEquals(List.of("devices.deny=a", "devices.allow=c 1:3 rwm", "devices.allow=c 5:0 r"),
                 orders("devices.list", "c 1:3 rwm\nc 5:0 r\n", "a *:* rwm\n"));
         assertEquals(List.of("devices.allow=a"), orders("devices.list", "a *:* rwm\n", "c 1:3 rwm\n"));
+    }
+
+    /** What would be run as root, or ends or moves processes, no image can have written. */
+    @Test
+    void commandsAreNoSettings() {
+        for (String command : List.of("release_agent", "cgroup.procs", "tasks", "cgroup.kill", "devices.allow")) {
+            assertFalse(GroupSettings.mayBeSet(command), command);
+        }
+        for (String setting : List.of("notify_on_release", "memory.limit_in_bytes", "cpuset.cpus", "devices.list")) {
+            assertTrue(GroupSettings.mayBeSet(setting), setting);
+        }
     }
 }
