@@ -66,6 +66,7 @@ bool namespaces_restored(void);
 pid_t host_pid_of_self(void);
 pid_t pid_from_host(pid_t host_pid);
 void clock_set(long long offset_ns);
+void last_pid_set(long pid);
 void parent_become(pid_t pid);
 void stub_make(pid_t pid);
 

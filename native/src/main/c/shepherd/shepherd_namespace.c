@@ -163,6 +163,19 @@ void clock_set(long long offset_ns) {
   else agent_say("clock 0");
 }
 
+/*
+ * The next process or thread of the namespace gets the number that follows, if that is free: for processes in user
+ * namespaces of their own, which may not choose numbers (clone3(2), set_tid).
+ */
+void last_pid_set(long pid) {
+  char text[24];
+  snprintf(text, sizeof text, "%ld", pid);
+  if (!namespaces_restored()) agent_say("error last: this shepherd was not started with --restore");
+  else if (write_text("/proc/sys/kernel/ns_last_pid", text) < 0)
+    agent_say("error last: cannot write /proc/sys/kernel/ns_last_pid: %s", strerror(errno));
+  else agent_say("last %ld", pid);
+}
+
 /* The shepherd is another process from now on: this one has its code. */
 __attribute__((noreturn)) static void await_shepherd(pid_t pid) {
   sigset_t all;

@@ -26,6 +26,7 @@ import org.udckpt.launch.pmi.PmiListener;
 import org.udckpt.launch.pmi.PmiServer;
 import org.udckpt.launch.pmi.PmiState;
 import org.udckpt.launch.pmi.ProcessMapping;
+import org.udckpt.linux.MountThread;
 import org.udckpt.process.restore.lazy.Filling;
 import org.udckpt.support.config.Settings;
 import org.udckpt.support.report.ExitCode;
@@ -205,6 +206,7 @@ public final class Job implements AutoCloseable {
      * @param agentLibrary {@link org.udckpt.support.config.Installation#agentLibrary}
      */
     public void attach(Shepherd started, Path agentLibrary) throws IOException {
+        MountThread.library(agentLibrary);
         shepherd = closers.add(started);
         if (terminal) {
             // before the first rank runs: whoever sees the job's output may signal it

@@ -143,6 +143,11 @@ public final class Shepherd implements AutoCloseable {
         number(ask("clock " + offsetNs, "the job's clock"), "clock ");
     }
 
+    /** With restore: what is made next in the job's namespace gets the pid after this one, if it is free. */
+    public synchronized void last(int pid) {
+        number(ask("last " + pid, "a thread's number"), "last ");
+    }
+
     /**
      * With restore, before any stub: it goes on as the process with this pid inside; returns the pid that it has then,
      * which is 1 where that one cannot be had.

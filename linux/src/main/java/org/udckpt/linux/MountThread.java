@@ -3,19 +3,31 @@ package org.udckpt.linux;
 import static org.udckpt.linux.LinuxConstants.CLONE_FS;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWNS;
 
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.SynchronousQueue;
 
 /**
  * A thread of this process that is in the mount namespace of another process, and makes system calls there. Only these:
- * the virtual machine finds its classes by paths, which lead elsewhere there. What it opens is this process's.
+ * the virtual machine finds its classes by paths, which lead elsewhere there. What it opens is this process's. Where
+ * another user namespace owns the mounts, in which alone they can be moved, it is a process that shares memory and
+ * descriptors with this one.
  */
 public final class MountThread implements AutoCloseable {
     private static final int UNSHARE = Syscall.UNSHARE, GETTID = Syscall.GETTID;
 
-    private record Call(long number, long[] arguments) {}
+    /** Who makes the calls. */
+    private interface Caller extends AutoCloseable {
+        long call(long number, long[] arguments);
 
-    private final SynchronousQueue<Call> calls = new SynchronousQueue<>();
-    private final SynchronousQueue<Long> results = new SynchronousQueue<>();
+        /** In /proc. */
+        String directory();
+
+        @Override
+        void close();
+    }
+
+    private final Caller caller;
     /** Its directory in /proc, by which it is asked about what it sees. */
     private final int own;
 
@@ -30,30 +42,103 @@ public final class MountThread implements AutoCloseable {
     }
 
     private MountThread(String file) {
-        Thread.ofPlatform().daemon().name("udckpt-mounts").start(this::serve);
-        try {
-            own = Files.open("/proc/self/task/" + call(GETTID), Syscall.O_PATH | Syscall.O_DIRECTORY);
-            int namespace = Files.open(file, Syscall.O_RDONLY);
-            try { // a thread that shares its root directory with others cannot change it
-                LinuxError.check(call(UNSHARE, CLONE_FS), "unshare(CLONE_FS)");
-                LinuxError.check(call(Syscall.SETNS, namespace, CLONE_NEWNS), "enter a mount namespace");
-            } finally {
-                Files.close(namespace);
+        int namespace = Files.open(file, Syscall.O_RDONLY);
+        try (Namespace user = Namespace.ownerElsewhere(namespace)) {
+            caller = user == null ? new InThread() : new InProcess(user);
+            try {
+                own = Files.open(caller.directory(), Syscall.O_PATH | Syscall.O_DIRECTORY);
+                if (user == null) { // a thread that shares its root directory with others cannot change it
+                    LinuxError.check(call(UNSHARE, CLONE_FS), "unshare(CLONE_FS)");
+                }
+                if (User.id() == 0 || !Files.stat(file).isSame(Files.stat("/proc/self/ns/mnt"))) {
+                    LinuxError.check(call(Syscall.SETNS, namespace, CLONE_NEWNS), "enter a mount namespace");
+                }
+            } catch (RuntimeException | Error e) {
+                caller.close();
+                throw e;
             }
-        } catch (RuntimeException | Error e) {
-            end();
-            throw e;
+        } finally {
+            Files.close(namespace);
         }
     }
 
-    private void serve() {
-        try {
-            for (Call call; (call = calls.take()).number >= 0;) {
-                long[] a = call.arguments;
-                results.put(Syscall.call(call.number, a[0], a[1], a[2], a[3], a[4], a[5]));
+    /** Where libudckpt-agent.so is, which a job with user namespaces of its own takes. */
+    public static void library(Path agentLibrary) {
+        CallingProcess.library(agentLibrary);
+    }
+
+    private static final class InThread implements Caller {
+        private record Call(long number, long[] arguments) {}
+
+        private final SynchronousQueue<Call> calls = new SynchronousQueue<>();
+        private final SynchronousQueue<Long> results = new SynchronousQueue<>();
+
+        InThread() {
+            Thread.ofPlatform().daemon().name("udckpt-mounts").start(this::serve);
+        }
+
+        private void serve() {
+            try {
+                for (Call call; (call = calls.take()).number >= 0;) {
+                    long[] a = call.arguments;
+                    results.put(Syscall.call(call.number, a[0], a[1], a[2], a[3], a[4], a[5]));
+                }
+            } catch (InterruptedException ended) {
+                Thread.currentThread().interrupt();
             }
-        } catch (InterruptedException ended) {
-            Thread.currentThread().interrupt();
+        }
+
+        @Override
+        public long call(long number, long[] arguments) {
+            try {
+                calls.put(new Call(number, arguments));
+                return results.take();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException(e);
+            }
+        }
+
+        @Override
+        public String directory() {
+            return "/proc/self/task/" + call(GETTID, new long[6]);
+        }
+
+        @Override
+        public void close() {
+            try {
+                calls.put(new Call(-1, new long[6]));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static final class InProcess implements Caller {
+        private final CallingProcess process = new CallingProcess();
+
+        InProcess(Namespace user) {
+            try {
+                process.enter(user.descriptor());
+            } catch (RuntimeException | Error e) {
+                process.close();
+                throw e;
+            }
+        }
+
+        @Override
+        public long call(long number, long[] arguments) {
+            return process.call(number, arguments);
+        }
+
+        @Override
+        public String directory() {
+            return "/proc/" + process.pid();
+        }
+
+        @Override
+        public void close() {
+            process.close();
         }
     }
 
@@ -61,17 +146,11 @@ public final class MountThread implements AutoCloseable {
     public long call(long number, long... arguments) {
         long[] six = new long[6];
         System.arraycopy(arguments, 0, six, 0, arguments.length);
-        try {
-            calls.put(new Call(number, six));
-            return results.take();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
-        }
+        return caller.call(number, six);
     }
 
     /** All mounts that can be reached from the namespace's root directory. */
-    public java.util.List<MountLine> mounts() {
+    public List<MountLine> mounts() {
         return MountLine.parse(Proc.text(Files.ofDescriptor(own) + "/mountinfo"));
     }
 
@@ -85,17 +164,9 @@ public final class MountThread implements AutoCloseable {
         return Files.ofDescriptor(own) + "/root";
     }
 
-    private void end() {
-        try {
-            calls.put(new Call(-1, new long[6]));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
     @Override
     public void close() {
-        end();
+        caller.close();
         Files.close(own);
     }
 }

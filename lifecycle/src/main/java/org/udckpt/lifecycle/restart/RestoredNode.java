@@ -26,6 +26,11 @@ record RestoredNode(Job job, ImageProcesses processes, RestartPhases phases, Ins
     }
 
     @Override
+    public void last(int pid) {
+        job.shepherd().last(pid);
+    }
+
+    @Override
     public int parent(int pid) {
         return job.shepherd().parent(pid);
     }

@@ -134,7 +134,7 @@ public final class Capture implements AutoCloseable {
                 SharingCheck.refuseShared(processes);
             }
             TreeCheck.refuse(ranks);
-            all(ranks, rank -> rank.ask(stop.memory));
+            all(ranks, rank -> rank.ask(stop.memory, stop.mounts));
             all(ranks.subList(0, 1), rank -> rank.ask(stop.reader, processes));
             // looks at the kernel's objects from outside, while the tracers fork
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks));

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
@@ -243,7 +244,7 @@ final class MemoryObjects {
 
     /** Whether its content comes with a file system of the job's own. */
     private static boolean ofOwn(TracedProcess process, Mapping mapping) {
-        Files.Stat stat = mapping.path().startsWith("[") ? null : Files.tryStat(link(process, mapping));
+        Files.Stat stat = mapping.path().startsWith("[") ? null : stat(process, mapping);
         boolean own = stat != null && process.ownsFileSystem(stat);
         if (own && stat.links() == 0) {
             return false;
@@ -261,6 +262,18 @@ final class MemoryObjects {
             }
         }
         return own;
+    }
+
+    /** What is mapped; an ordinary user may only look under its name (proc_pid_map_files(5)). */
+    private static Files.Stat stat(TracedProcess process, Mapping mapping) {
+        Files.Stat stat = Files.tryStat(link(process, mapping));
+        if (stat != null || mapping.deleted() || !mapping.path().startsWith("/")) {
+            return stat;
+        }
+        return Stream.of(process.seen(mapping.path()), process.mountNamespace.startedWith(mapping.path()))
+                .map(Files::tryStat).filter(found -> found != null && isOf(mapping, found)).findFirst()
+                .orElseThrow(() -> process.refuse("it has mapped " + mapping.path() + ", and something else or "
+                        + "nothing is under this name now, so a restart would not find it"));
     }
 
     private long addMapped(TracedProcess process, Mapping mapping) {

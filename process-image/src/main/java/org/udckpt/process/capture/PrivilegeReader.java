@@ -35,10 +35,11 @@ final class PrivilegeReader {
         TaskStatus first = process.main().status;
         boolean main = thread == process.main();
         if (ROOT) {
-            thread.ownCredentials = other(status, origin, IDS) != null || other(status, origin, CAPABILITIES) != null;
+            thread.ownCredentials = process.ownUsers || other(status, origin, IDS) != null || other(status, origin, CAPABILITIES) != null;
         } else {
             refuseOther(process, thread, main ? origin : first, IDS, "other user or group ids");
-            if (!main) { // a main thread has none; in the namespaces of a restart its shepherd keeps some
+            thread.ownCredentials = process.ownUsers;
+            if (!main && !process.ownUsers) { // a main thread has none; in the namespaces of a restart its shepherd keeps some
                 refuseOther(process, thread, first, CAPABILITIES, "other capabilities");
             }
         }
@@ -73,8 +74,10 @@ final class PrivilegeReader {
 
     /** By calls in the threads: of all main ones, and of all those of processes in which one is not as at first. */
     static void ask(List<TracedProcess> processes) {
-        if (!ROOT) {
-            return; // only who has capabilities can change them
+        if (!ROOT) { // only who has capabilities can change them
+            askThreads(processes.stream().filter(process -> process.ownUsers)
+                    .flatMap(process -> process.threads.stream()).toList());
+            return;
         }
         int own = (int) Syscall.call(Syscall.PRCTL, PR_GET_SECUREBITS);
         askThreads(processes.stream().map(TracedProcess::main).toList());

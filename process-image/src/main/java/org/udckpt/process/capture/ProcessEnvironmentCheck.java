@@ -52,12 +52,8 @@ final class ProcessEnvironmentCheck {
     void refuse(TracedProcess process) {
         for (int i = 0; i < namespaces.length; i++) {
             String own = namespace(process.pid, i);
-            boolean other = own != null && namespaces[i] != null && !own.equals(namespaces[i]);
-            if (other && NAMESPACES[i].equals("mnt")) {
-                process.mountNamespace = mounts.of(process, started);
-            } else if (other) {
-                throw process.refuse("it is in a " + NAMESPACES[i]
-                        + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
+            if (own != null && namespaces[i] != null && !own.equals(namespaces[i])) {
+                entered(process, NAMESPACES[i]);
             }
         }
         String root = Files.readLink("/proc/" + process.pid + "/root");
@@ -83,6 +79,19 @@ final class ProcessEnvironmentCheck {
             refuseThread(process, thread);
             thread.storeBypass = StatusLines.storeBypass(thread.status, origin);
             thread.indirectBranch = StatusLines.indirectBranch(thread.status, origin);
+        }
+    }
+
+    private void entered(TracedProcess process, String namespace) {
+        switch (namespace) {
+            case "mnt" -> process.mountNamespace = mounts.of(process, started);
+            case "user" -> {
+                mounts.others().entered(process, started);
+                process.ownUsers = true;
+            }
+            case "uts" -> mounts.others().named(process, started);
+            default -> throw process.refuse("it is in a " + namespace
+                    + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
         }
     }
 

@@ -79,9 +79,10 @@ final class RankCapture {
         }, ns -> stateNs += ns);
     }
 
-    CompletableFuture<Long> ask(MemoryObjects memory) {
+    CompletableFuture<Long> ask(MemoryObjects memory, JobMounts mounts) {
         return timed(() -> {
             ProcessReader.ask(processes());
+            mounts.others().ask(processes());
             zombies.ask();
             PrivilegeReader.ask(processes());
             NumaPolicies.ask(processes());

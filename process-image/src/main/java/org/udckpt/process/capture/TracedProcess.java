@@ -61,6 +61,8 @@ final class TracedProcess implements AskedProcess {
     String seenThrough;
     /** Null: that in which the job was started. */
     MountNamespace mountNamespace;
+    /** It is in a user namespace that the job has made. */
+    boolean ownUsers;
     /** The process that the job was started by, in this one's namespace: {@link SharingCheck#origin}. */
     int originPid;
     int[] ownedDescriptors = new int[0];

@@ -45,7 +45,12 @@ import org.udckpt.process.kinds.named.DirectoryOrDeviceKind;
 import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
 import org.udckpt.process.kinds.named.RootDirectoryKind;
+import org.udckpt.process.kinds.namespace.HostNamesKind;
+import org.udckpt.process.kinds.namespace.HostNamesMemberKind;
 import org.udckpt.process.kinds.namespace.NamespaceFileKind;
+import org.udckpt.process.kinds.namespace.NamespaceOwnerKind;
+import org.udckpt.process.kinds.namespace.UserNamespaceKind;
+import org.udckpt.process.kinds.namespace.UserNamespaceMemberKind;
 import org.udckpt.process.kinds.netlink.NetlinkPeerKind;
 import org.udckpt.process.kinds.netlink.NetlinkSocketKind;
 import org.udckpt.process.kinds.packet.LinkSocketKind;
@@ -204,7 +209,13 @@ public enum ObjectKinds {
     /** Their settings. */
     CONTROL_GROUP_FILE(new ControlGroupFileKind()),
     /** Who is in one. */
-    CONTROL_GROUP_MEMBER(new ControlGroupMemberKind());
+    CONTROL_GROUP_MEMBER(new ControlGroupMemberKind()),
+    /** In a restore made by that of {@link #JOB_MOUNT}, as the next ones. */
+    USER_NAMESPACE(new UserNamespaceKind()),
+    USER_NAMESPACE_MEMBER(new UserNamespaceMemberKind()),
+    NAMESPACE_OWNER(new NamespaceOwnerKind()),
+    HOST_NAMES(new HostNamesKind()),
+    HOST_NAMES_MEMBER(new HostNamesMemberKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -177,7 +177,7 @@ final class AddressSpace {
             return;
         }
         long[] numbers =
-                Handover.give(tracee, handles, paths.stream().map(path -> files.given(process.pid(), path)).toList());
+                Handover.give(tracee, paths.stream().map(path -> files.given(process.pid(), path)).toList());
         for (int i = 0; i < numbers.length; i++) {
             open.put("r" + paths.get(i), numbers[i]);
         }

@@ -6,6 +6,7 @@ import static org.udckpt.linux.LinuxConstants.SECBIT_NO_SETUID_FIXUP;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Set;
 import java.util.function.IntConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -15,6 +16,7 @@ import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.Privileges;
+import org.udckpt.process.model.UserNamespaceMember;
 
 /**
  * Gives a thread another user, other groups and capabilities. The thread must be done with all that needs its
@@ -51,8 +53,9 @@ final class Credentials {
         boolean mayChange = Syscall.call(Syscall.GETEUID) == 0 && Arrays
                 .stream(new int[]{CAP_SETGID, CAP_SETUID, CAP_SETPCAP}).allMatch(bit -> (effective >> bit & 1) != 0);
         checkEnded(image, owners, mayChange);
+        Set<Integer> inOwn = inNamespaces(image);
         for (Privileges privileges : image.privileges()) {
-            if (privileges instanceof Privileges.Credentials credentials) {
+            if (privileges instanceof Privileges.Credentials credentials && !inOwn.contains(credentials.pid())) {
                 Owner owner = owners.of(credentials.pid());
                 if (!mayChange) {
                     throw owner.unsupported("it ran as user " + Integer.toUnsignedString(credentials.users()[1])
@@ -69,6 +72,12 @@ final class Credentials {
                 }
             }
         }
+    }
+
+    /** Processes in user namespaces of the job's own, in which everybody has all capabilities at first. */
+    static Set<Integer> inNamespaces(JobImage image) {
+        return image.objects().stream().filter(UserNamespaceMember.class::isInstance)
+                .map(one -> ((UserNamespaceMember) one).pid()).collect(Collectors.toSet());
     }
 
     private static void checkEnded(JobImage image, Owners owners, boolean mayChange) {
@@ -99,17 +108,29 @@ final class Credentials {
         setCapabilities(all, all, wanted.inheritable());
         each(bits(before, "CapBnd:") & ~wanted.bounding(),
                 bit -> call("PR_CAPBSET_DROP " + bit, Syscall.PRCTL, PR_CAPBSET_DROP, bit));
-        call("setgroups", Syscall.SETGROUPS, wanted.supplementary().length,
-                tracee.structure().raw(little(wanted.supplementary())).put());
-        call("setresgid", Syscall.SETRESGID, id(wanted.groups()[0]), id(wanted.groups()[1]), id(wanted.groups()[2]));
-        call("setresuid", Syscall.SETRESUID, id(wanted.users()[0]), id(wanted.users()[1]), id(wanted.users()[2]));
-        tracee.injector(tid).call(SETFSGID, id(wanted.groups()[3])); // these return what was before
-        tracee.injector(tid).call(SETFSUID, id(wanted.users()[3]));
+        identify(before);
         each(wanted.ambient(), bit -> call("PR_CAP_AMBIENT_RAISE " + bit, Syscall.PRCTL, PR_CAP_AMBIENT,
                 PR_CAP_AMBIENT_RAISE, bit, 0, 0));
         call("PR_SET_SECUREBITS", Syscall.PRCTL, PR_SET_SECUREBITS, wanted.secureBits());
         setCapabilities(wanted.effective(), wanted.permitted(), wanted.inheritable());
         verify();
+    }
+
+    /** Not what it is already: in a user namespace that may not be changed, or have no number. */
+    private void identify(String before) {
+        if (!Arrays.equals(numbers(before, "Groups:"), wanted.supplementary())) {
+            call("setgroups", Syscall.SETGROUPS, wanted.supplementary().length,
+                    tracee.structure().raw(little(wanted.supplementary())).put());
+        }
+        if (!Arrays.equals(numbers(before, "Gid:"), wanted.groups())) {
+            call("setresgid", Syscall.SETRESGID, id(wanted.groups()[0]), id(wanted.groups()[1]),
+                    id(wanted.groups()[2]));
+            tracee.injector(tid).call(SETFSGID, id(wanted.groups()[3])); // these return what was before
+        }
+        if (!Arrays.equals(numbers(before, "Uid:"), wanted.users())) {
+            call("setresuid", Syscall.SETRESUID, id(wanted.users()[0]), id(wanted.users()[1]), id(wanted.users()[2]));
+            tracee.injector(tid).call(SETFSUID, id(wanted.users()[3]));
+        }
     }
 
     /** capset(2): the lower words of all three, then the upper ones. */
@@ -151,7 +172,8 @@ final class Credentials {
     }
 
     private static int[] numbers(String status, String field) {
-        return Arrays.stream(Proc.field(status, field).split("\\s+")).mapToInt(Integer::parseUnsignedInt).toArray();
+        return Arrays.stream(Proc.field(status, field).split("\\s+")).filter(word -> !word.isEmpty())
+                .mapToInt(Integer::parseUnsignedInt).toArray();
     }
 
     private static long id(int id) {

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.MadeObjects;
 import org.udckpt.process.kinds.base.Maker;
@@ -16,6 +18,7 @@ import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.DescriptorNumbers;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.SharedTables;
+import org.udckpt.process.model.UserNamespaceMember;
 
 /**
  * Which tracee holds which kernel object, under which descriptor number. An object is made once; a second process gets
@@ -36,6 +39,8 @@ final class Handles implements MadeObjects {
     private final SharedTables tables;
     /** By the pid of the process whose table it is: through which it is used. */
     private final Map<Integer, Maker> users = new HashMap<>();
+    /** By pid, the user namespace of the job's own. */
+    private final Map<Integer, Long> namespaces = new HashMap<>();
     /** object id -> (tracee -> descriptor), the maker first; of those with one table {@link #user} */
     private final Map<Long, Map<Maker, Long>> held = new HashMap<>();
     /** All descriptors are where they belong, and handlers of signals may come, in which a batch cannot end. */
@@ -48,6 +53,8 @@ final class Handles implements MadeObjects {
                     Math::min);
             all.computeIfAbsent(descriptor.pid(), pid -> new TreeSet<>()).add(descriptor.fd());
         }
+        image.objects().stream().filter(UserNamespaceMember.class::isInstance).map(UserNamespaceMember.class::cast)
+                .forEach(member -> namespaces.put(member.pid(), member.namespace()));
         numbers = DescriptorNumbers.of(image.descriptors(), image.objects(), image.terminals());
     }
 
@@ -127,7 +134,25 @@ final class Handles implements MadeObjects {
             return here;
         }
         Map.Entry<Maker, Long> maker = holders.entrySet().iterator().next();
-        return add(tracee, id, tracee.fetch(maker.getKey().pid(), maker.getValue()));
+        return add(tracee, id, apart(tracee, maker.getKey())
+                ? pass(tracee, maker.getKey(), List.of(maker.getValue()))[0]
+                : tracee.fetch(maker.getKey().pid(), maker.getValue()));
+    }
+
+    /** Whether user namespaces that the job has made let one process not fetch from the other. */
+    private boolean apart(Maker one, Maker other) {
+        return !namespaces.getOrDefault(one.pid(), 0L).equals(namespaces.getOrDefault(other.pid(), 0L));
+    }
+
+    /** By way of this process. */
+    private static long[] pass(Maker tracee, Maker from, List<Long> descriptors) {
+        List<Integer> here = new ArrayList<>();
+        try (ProcessHandleFd process = new ProcessHandleFd(from.hostPid())) {
+            descriptors.forEach(descriptor -> here.add(process.duplicate((int) (long) descriptor)));
+            return Handover.give((Tracee) tracee, here);
+        } finally {
+            here.forEach(Files::close);
+        }
     }
 
     /** Who holds the object has it open for reading only from now on. */
@@ -164,6 +189,13 @@ final class Handles implements MadeObjects {
      * at once: so that is the same number each time.
      */
     private void fetchAll(Tracee tracee, Maker maker, List<Long> ids) {
+        if (apart(tracee, maker)) {
+            long[] passed = pass(tracee, maker, ids.stream().map(id -> held.get(id).get(maker)).toList());
+            for (int i = 0; i < passed.length; i++) {
+                add(tracee, ids.get(i), passed[i]);
+            }
+            return;
+        }
         long handle = tracee.call("pidfd_open " + maker.pid(), Syscall.PIDFD_OPEN, maker.pid(), 0);
         long free = tracee.call("dup", Syscall.FCNTL, handle, 0 /* F_DUPFD */, 0);
         tracee.call("close", Syscall.CLOSE, free);

@@ -21,13 +21,13 @@ final class Handover {
 
     /** Object {@code ids[i]} is what {@code descriptors[i]} names; they stay open here. */
     static void give(Tracee tracee, Handles handles, List<Long> ids, List<Integer> descriptors) {
-        give(tracee, handles, descriptors, (place, number) -> handles.add(tracee, ids.get(place), number));
+        give(tracee, descriptors, (place, number) -> handles.add(tracee, ids.get(place), number));
     }
 
     /** The numbers of {@code descriptors} in the tracee, which are the lowest ones that are free. */
-    static long[] give(Tracee tracee, Handles handles, List<Integer> descriptors) {
+    static long[] give(Tracee tracee, List<Integer> descriptors) {
         long[] numbers = new long[descriptors.size()];
-        give(tracee, handles, descriptors, (place, number) -> numbers[place] = number);
+        give(tracee, descriptors, (place, number) -> numbers[place] = number);
         return numbers;
     }
 
@@ -35,7 +35,7 @@ final class Handover {
         void take(int place, long number);
     }
 
-    private static void give(Tracee tracee, Handles handles, List<Integer> descriptors, Taker taker) {
+    private static void give(Tracee tracee, List<Integer> descriptors, Taker taker) {
         long pair = tracee.structure().i64(0).put();
         tracee.call("socketpair", Syscall.SOCKETPAIR, AF_UNIX, SOCK_SEQPACKET | Syscall.O_CLOEXEC, 0, pair);
         int theirs = tracee.readInt(pair);

@@ -117,7 +117,7 @@ final class InheritedMemory {
     private long open(Tracee tracee, String path) {
         Integer given = files.given(tracee.pid(), path);
         if (given != null) {
-            return Handover.give(tracee, handles, List.of(given))[0];
+            return Handover.give(tracee, List.of(given))[0];
         }
         long fd = LinuxError.check(files.tryOpen(tracee, path, Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0),
                 tracee.name() + ": open " + path);

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.udckpt.linux.Files;
@@ -103,13 +104,30 @@ final class NamedFiles {
 
     /** What it had before it was in its mount namespace. */
     private long tryOpenOutside(Tracee maker, String path, int flags, int mode) {
-        long root = maker.call("open the root directory outside", Syscall.OPEN,
-                maker.string("/proc/" + shepherd + "/root"), Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC,
-                0);
+        long root = maker.tryCall(Syscall.OPEN, maker.string("/proc/" + shepherd + "/root"),
+                Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC, 0);
+        if (root == -LinuxError.EACCES) { // in a user namespace of the job's own
+            return give(maker, path, flags);
+        }
+        LinuxError.check(root, maker.name() + ": open the root directory outside");
         long fd = maker.tryCall(Syscall.OPENAT2, root, maker.string(path.equals("/") ? "." : path.substring(1)),
                 how(maker, flags, mode), OPEN_HOW_BYTES);
         maker.call("close", Syscall.CLOSE, root);
         return fd;
+    }
+
+    private long give(Tracee maker, String path, int flags) {
+        int file;
+        try {
+            file = open("", path, flags & ~Syscall.O_CREAT);
+        } catch (LinuxError e) {
+            return -e.errno();
+        }
+        try {
+            return Handover.give(maker, List.of(file))[0];
+        } finally {
+            Files.close(file);
+        }
     }
 
     /**

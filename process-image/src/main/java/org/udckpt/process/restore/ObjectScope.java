@@ -81,7 +81,7 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
 
     @Override
     public long give(Maker maker, int descriptor) {
-        return Handover.give((Tracee) maker, handles, List.of(descriptor))[0];
+        return Handover.give((Tracee) maker, List.of(descriptor))[0];
     }
 
     @Override

@@ -18,6 +18,12 @@ public interface RestoreTarget {
     void clock(long offsetNs);
 
     /**
+     * The shepherd's {@code last}: what the job's namespace makes next gets the pid after this one, if it is free. For
+     * threads that may not choose theirs.
+     */
+    void last(int pid);
+
+    /**
      * The shepherd's {@code parent}, before the first stub: the shepherd goes on under this pid, which the job's first
      * processes and orphans see as their parent's.
      *

@@ -26,6 +26,7 @@ import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.MountViews;
+import org.udckpt.process.model.NamespaceOwner;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
@@ -102,7 +103,11 @@ public final class Restorer {
 
     /** @param covered other directories lie over the job's own */
     private static void refuseNamespaces(JobImage image, boolean covered) {
-        if (!MountViews.of(image).one() && (covered || User.id() != 0)) {
+        Set<Integer> owned = image.objects().stream().filter(NamespaceOwner.class::isInstance)
+                .map(one -> ((NamespaceOwner) one).tree()).collect(Collectors.toSet());
+        boolean all = image.processes().stream().map(process -> MountViews.of(image).namespace(process.pid()))
+                .allMatch(tree -> tree == 0 || owned.contains(tree));
+        if (!MountViews.of(image).one() && (covered || User.id() != 0 && !all)) {
             throw new RestoreException(RestoreException.Reason.UNSUPPORTED, "the job has mount namespaces of its own "
                     + "(unshare(2)), " + (covered ? "in which files cannot be protected from changes"
                             : "which only root can make again"));
@@ -282,7 +287,8 @@ public final class Restorer {
         target.reached("mappings");
         List<Threads> threads = new ArrayList<>();
         for (ProcessState process : image.processes()) {
-            threads.add(new Threads(tracees.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of())));
+            threads.add(new Threads(tracees.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of()),
+                    target::last));
             if (!spaces.get(process.pid()).hasNamelessProgram()) {
                 spaces.get(process.pid()).describe();
             }
@@ -348,7 +354,7 @@ public final class Restorer {
         attributes.giveProcess();
         ProcessAttributes.restoreLimits(tracee, process);
         threads.restrict(process, image.privileges().stream().filter(one -> one.pid() == process.pid()).toList());
-        if (Syscall.call(Syscall.GETEUID) != 0) {
+        if (Syscall.call(Syscall.GETEUID) != 0 && !Credentials.inNamespaces(image).contains(process.pid())) {
             threads.dropCapabilities();
         }
         ProcessAttributes.restoreLast(tracee, process);

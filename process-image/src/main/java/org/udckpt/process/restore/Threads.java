@@ -5,6 +5,7 @@ import static org.udckpt.linux.LinuxConstants.PR_SET_NO_NEW_PRIVS;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntConsumer;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.PosixTimer;
@@ -26,14 +27,15 @@ final class Threads {
     private final Tracee tracee;
     private final List<Thread> threads = new ArrayList<>();
 
-    Threads(Tracee tracee, List<ThreadState> states) {
+    /** @param last {@link RestoreTarget#last} */
+    Threads(Tracee tracee, List<ThreadState> states, IntConsumer last) {
         this.tracee = tracee;
         for (ThreadState state : states) {
             boolean main = state.tid() == tracee.pid();
             if (main) {
                 tracee.call("set_tid_address", Syscall.SET_TID_ADDRESS, state.clearChildTid());
             }
-            threads.add(new Thread(state, main ? tracee.hostPid() : tracee.thread(state.tid(), state.clearChildTid())));
+            threads.add(new Thread(state, main ? tracee.hostPid() : tracee.thread(state.tid(), state.clearChildTid(), last)));
         }
     }
 

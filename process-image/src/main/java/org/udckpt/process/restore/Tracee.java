@@ -12,6 +12,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.IntConsumer;
 import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.ProcessHandleFd;
@@ -135,10 +136,15 @@ final class Tracee implements Maker, AutoCloseable {
     /**
      * A thread with id {@code tid}; returns its id for the tracer. {@code clearTid} as set_tid_address(2) has it, or 0.
      */
-    int thread(int tid, long clearTid) {
+    int thread(int tid, long clearTid, IntConsumer last) {
         long flags = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000; /* VM, FS, FILES, SIGHAND, THREAD, SYSVSEM */
-        int host = clone("make thread " + tid, 0, clearTid == 0 ? flags : flags | 0x200000 /* CHILD_CLEARTID */, tid,
-                clearTid);
+        long all = clearTid == 0 ? flags : flags | 0x200000 /* CHILD_CLEARTID */;
+        long made = tryClone(0, all, tid, clearTid);
+        if (made == -LinuxError.EPERM) { // in a user namespace of the job's own
+            last.accept(tid - 1);
+            made = tryClone(0, all, 0, clearTid);
+        }
+        int host = newTask("make thread " + tid, made, tid);
         threads.put(tid, host);
         return host;
     }
@@ -150,10 +156,10 @@ final class Tracee implements Maker, AutoCloseable {
 
     /** Its result in the calling process, or {@code -errno}. */
     private long tryClone(long exitSignal, long flags, int id, long clearTid) {
-        long ids = structure().i32(id).put();
+        long ids = id == 0 ? 0 : structure().i32(id).put();
         // pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup
         long arguments = structure().i64(flags).i64(0).i64(clearTid).i64(0).i64(exitSignal).i64(0).i64(0).i64(0)
-                .i64(ids).i64(1).i64(0).put();
+                .i64(ids).i64(id == 0 ? 0 : 1).i64(0).put();
         return tryCall(Syscall.CLONE3, arguments, CLONE_ARGS_BYTES);
     }
 

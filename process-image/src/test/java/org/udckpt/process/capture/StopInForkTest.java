@@ -26,10 +26,11 @@ class StopInForkTest {
             CaptureRequest request = target.request();
             ObjectTable table = new ObjectTable(new Outside(request.closesOutside()));
             RankCapture rank = new RankCapture(request.roots().getFirst(), request.calls());
-            try (FileCut files = new FileCut(request.files(), table::newId, GrowingFiles.read(request))) {
+            try (FileCut files = new FileCut(request.files(), table::newId, GrowingFiles.read(request));
+                    JobMounts mounts = new JobMounts()) {
                 await(rank.stop());
-                await(rank.read(new JobMounts()));
-                await(rank.ask(new MemoryObjects(table, files)));
+                await(rank.read(mounts));
+                await(rank.ask(new MemoryObjects(table, files), mounts));
                 LinuxError.check(Syscall.call(Syscall.KILL, target.pid, SIGSTOP), "kill");
                 await(rank.fork());
                 await(rank.resume());

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.udckpt.linux.MountThread;
 
 /** Where the native artifacts are, in the shape of native/target/cmake. */
 record Installation(Path root) {
@@ -13,6 +14,7 @@ record Installation(Path root) {
         if (property == null) {
             throw new IllegalStateException("udckpt.native is not set: run the tests through Maven");
         }
+        MountThread.library(Path.of(property, "libudckpt-agent.so"));
         return new Installation(Path.of(property));
     }
 
@@ -42,6 +44,7 @@ record Installation(Path root) {
         Files.createDirectories(target.resolve("features"));
         Files.copy(shepherd(), target.resolve("udckpt-shepherd"));
         Files.copy(library(), target.resolve("libudckpt.so"));
+        Files.copy(root.resolve("libudckpt-agent.so"), target.resolve("libudckpt-agent.so"));
         try (Stream<Path> files = Files.list(programs())) {
             for (Path file : files.toList()) {
                 Files.copy(file, target.resolve("features").resolve(file.getFileName().toString()));

@@ -175,6 +175,11 @@ final class SavedJob implements AutoCloseable {
         }
 
         @Override
+        public void last(int pid) {
+            shepherd.ask("last " + pid);
+        }
+
+        @Override
         public int parent(int pid) {
             return shepherd.ask("parent " + pid);
         }

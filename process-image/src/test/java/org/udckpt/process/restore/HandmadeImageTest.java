@@ -156,6 +156,11 @@ class HandmadeImageTest {
         }
 
         @Override
+        public void last(int pid) {
+            shepherd.last(pid);
+        }
+
+        @Override
         public int parent(int pid) {
             return shepherd.parent(pid);
         }

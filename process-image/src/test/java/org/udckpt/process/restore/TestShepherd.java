@@ -126,6 +126,11 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
     }
 
     @Override
+    public void last(int pid) {
+        ask("last " + pid);
+    }
+
+    @Override
     public int parent(int pid) {
         return ask("parent " + pid);
     }

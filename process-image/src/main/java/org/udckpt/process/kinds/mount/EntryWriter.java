@@ -32,11 +32,13 @@ final class EntryWriter {
         this.entries = entries;
     }
 
+    /** Directories get their modes after what is in them: they may keep out who is not root. */
     void write() {
-        entries.forEach(this::write);
+        entries.forEach(this::make);
+        entries.reversed().stream().filter(EntryWriter::isFirst).forEach(this::attributes);
     }
 
-    private void write(FilesystemEntry entry) {
+    private void make(FilesystemEntry entry) {
         if (!entry.path().equals("/")) {
             int parent = MountCalls.beneath(root, parent(entry.path()));
             try {
@@ -44,9 +46,6 @@ final class EntryWriter {
             } finally {
                 Files.close(parent);
             }
-        }
-        if (isFirst(entry)) {
-            attributes(entry);
         }
     }
 

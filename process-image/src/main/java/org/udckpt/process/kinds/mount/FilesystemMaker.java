@@ -13,16 +13,25 @@ import org.udckpt.process.model.JobFilesystem;
 /** Makes file systems in a process of the job: /proc shows its pid namespace, POSIX queues are its ipc namespace's. */
 final class FilesystemMaker {
     private static final Set<String> NOT_GIVEN = Set.of("rw", "seclabel", "");
+    /** Of the root directory, which has an entry of its own. */
+    private static final Set<String> OWNERS = Set.of("uid", "gid");
 
     private FilesystemMaker() {}
 
-    /** A mount of a new one, mounted nowhere: a descriptor of this process. */
-    static int make(Maker maker, JobFilesystem system) {
+    /**
+     * A mount of a new one, mounted nowhere: a descriptor of this process.
+     *
+     * @param owned by a user namespace, in which users have other numbers
+     */
+    static int make(Maker maker, JobFilesystem system, boolean owned) {
         String what = "a file system (" + system.fileSystem() + ")";
         long context = maker.call("make " + what, Syscall.FSOPEN, maker.string(system.fileSystem()), 1 /* CLOEXEC */);
         set(maker, context, "source", system.mounted());
         for (String option : system.settings().split(",")) {
             int equals = option.indexOf('=');
+            if (owned && OWNERS.contains(option.substring(0, Math.max(equals, 0)))) {
+                continue;
+            }
             if (equals > 0) {
                 set(maker, context, option.substring(0, equals), option.substring(equals + 1));
             } else if (!NOT_GIVEN.contains(option)) {

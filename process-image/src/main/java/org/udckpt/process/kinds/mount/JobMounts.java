@@ -13,6 +13,7 @@ import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.StoppedProcess;
+import org.udckpt.process.kinds.namespace.JobNamespaces;
 import org.udckpt.process.model.JobFilesystem;
 
 /**
@@ -23,6 +24,7 @@ public final class JobMounts implements AutoCloseable {
     private final Map<String, MountNamespace> namespaces = new LinkedHashMap<>();
     /** By device. */
     private final Map<Long, JobFilesystem> filesystems = new HashMap<>();
+    private final JobNamespaces users = new JobNamespaces();
     private MountThread origin;
     private List<MountLine> outside;
 
@@ -36,7 +38,8 @@ public final class JobMounts implements AutoCloseable {
         String link = Files.readLink("/proc/" + process.pid() + "/ns/mnt");
         MountNamespace known = namespaces.get(link);
         if (known == null) {
-            if (User.id() != 0) {
+            long owner = users.owner(process, "mnt", started);
+            if (User.id() != 0 && owner == 0) {
                 throw process.refuse("it is in a mnt namespace of its own (unshare(2), a container), and only root can "
                         + "checkpoint and restart that");
             }
@@ -46,24 +49,29 @@ public final class JobMounts implements AutoCloseable {
                         .refuse("it is in a mnt namespace of its own, which a restart could not make here: the root "
                                 + "directory of udckpt is no mount point (chroot(2), pivot_root(2))");
             }
-            known = read(process, started);
+            known = read(process, started, owner);
             namespaces.put(link, known);
         }
         known.refuseOtherRoot(process);
         return known;
     }
 
-    private MountNamespace read(StoppedProcess process, int started) {
+    private MountNamespace read(StoppedProcess process, int started, long owner) {
         try {
             if (origin == null) {
                 origin = new MountThread(started);
                 outside = origin.mounts();
             }
-            return new MountNamespace(namespaces.size() + 1, process, this);
+            return new MountNamespace(namespaces.size() + 1, process, this, owner);
         } catch (LinuxError e) {
             throw process.refuse("it is in a mnt namespace of its own (unshare(2), a container), which cannot be "
                     + "looked at: " + e.getMessage());
         }
+    }
+
+    /** The other namespaces that the job has made. */
+    public JobNamespaces others() {
+        return users;
     }
 
     /** The mounts of the namespace in which the job was started. */

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.udckpt.linux.LinuxConstants.AT_EMPTY_PATH;
 import static org.udckpt.linux.LinuxConstants.AT_FDCWD;
 import static org.udckpt.linux.LinuxConstants.AT_NO_AUTOMOUNT;
+import static org.udckpt.linux.LinuxConstants.AT_RECURSIVE;
 import static org.udckpt.linux.LinuxConstants.MOVE_MOUNT_F_EMPTY_PATH;
 import static org.udckpt.linux.LinuxConstants.MOVE_MOUNT_SET_GROUP;
 import static org.udckpt.linux.LinuxConstants.MOVE_MOUNT_T_EMPTY_PATH;
@@ -34,9 +35,18 @@ final class MountCalls {
 
     /** What is below a mount's root directory and not on another mount. @param path begins with a slash */
     static int beneath(int mount, String path) {
+        return beneath(mount, path, RESOLVE_NO_XDEV);
+    }
+
+    /** The same, or what is mounted on that. */
+    static int along(int mount, String path) {
+        return beneath(mount, path, 0);
+    }
+
+    private static int beneath(int mount, String path, long resolve) {
         return (int) LinuxError.check(Syscall.call(Syscall.OPENAT2, mount,
                 Scratch.string(path.equals("/") ? "." : path.substring(1)),
-                how(RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_NO_XDEV), HOW), "open " + path);
+                how(RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | resolve), HOW), "open " + path);
     }
 
     /** struct open_how */
@@ -48,10 +58,15 @@ final class MountCalls {
         return how.address();
     }
 
-    /** A copy of the mount on which something is that is open, with this as its root; it is mounted nowhere. */
-    static int copy(MountThread thread, int opened, String what) {
+    /**
+     * A copy of the mount on which something is that is open, with this as its root; it is mounted nowhere.
+     *
+     * @param whole with what is mounted on it
+     */
+    static int copy(MountThread thread, int opened, String what, boolean whole) {
         return (int) LinuxError.check(thread.call(Syscall.OPEN_TREE, opened, Scratch.string(""),
-                AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_NO_AUTOMOUNT | Syscall.O_CLOEXEC), "copy the mount of " + what);
+                AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_NO_AUTOMOUNT | Syscall.O_CLOEXEC | (whole ? AT_RECURSIVE : 0)),
+                "copy the mount of " + what);
     }
 
     /** Mounts it on what {@code onto} names. */
@@ -69,12 +84,22 @@ final class MountCalls {
 
     /** @param propagation MS_PRIVATE and the like; 0: as it is */
     static void change(MountThread thread, int mount, long set, long clear, long propagation, String what) {
+        LinuxError.check(changed(thread, mount, set, clear, propagation),
+                "change the mount at " + what + " (Linux 5.12)");
+    }
+
+    /** The same; false: this may not be changed. */
+    static boolean tryChange(MountThread thread, int mount, long set, long clear, long propagation) {
+        return changed(thread, mount, set, clear, propagation) != -LinuxError.EPERM;
+    }
+
+    private static long changed(MountThread thread, int mount, long set, long clear, long propagation) {
         MemorySegment attributes = Scratch.data().asSlice(0, ATTRIBUTES); // struct mount_attr
         attributes.set(JAVA_LONG, 0, set);
         attributes.set(JAVA_LONG, 8, clear);
         attributes.set(JAVA_LONG, 16, propagation);
         attributes.set(JAVA_LONG, 24, 0);
-        LinuxError.check(thread.call(Syscall.MOUNT_SETATTR, mount, Scratch.string(""), AT_EMPTY_PATH,
-                attributes.address(), ATTRIBUTES), "change the mount at " + what + " (Linux 5.12)");
+        return thread.call(Syscall.MOUNT_SETATTR, mount, Scratch.string(""), AT_EMPTY_PATH,
+                attributes.address(), ATTRIBUTES);
     }
 }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MountLine;
 import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Scratch;
@@ -27,6 +28,7 @@ public final class MountNamespace implements AutoCloseable {
     static final Set<String> MADE_AGAIN = Set.of("tmpfs", "proc", "sysfs", "devpts", "mqueue");
 
     private final int number;
+    private final long owner;
     private final StoppedProcess process;
     private final JobMounts all;
     private final MountThread thread;
@@ -37,8 +39,9 @@ public final class MountNamespace implements AutoCloseable {
     private final Set<String> paths = new LinkedHashSet<>();
     private final Set<Integer> numbers = new HashSet<>();
 
-    MountNamespace(int number, StoppedProcess process, JobMounts all) {
+    MountNamespace(int number, StoppedProcess process, JobMounts all, long owner) {
         this.number = number;
+        this.owner = owner;
         this.all = all;
         this.process = process;
         this.thread = new MountThread(process.pid());
@@ -147,6 +150,10 @@ public final class MountNamespace implements AutoCloseable {
                     copy.call(Syscall.UMOUNT2, Scratch.string(other.point()), MNT_DETACH);
                 }
             }
+            Files.Stat there = Files.tryStat(copy.root() + line.point());
+            if (there == null || there.device() != line.device()) { // from outside of a user namespace: not to be moved
+                throw new LinuxError("look below what is mounted on " + line.point(), LinuxError.EINVAL);
+            }
             return copy;
         } catch (RuntimeException | Error e) {
             copy.close();
@@ -166,6 +173,11 @@ public final class MountNamespace implements AutoCloseable {
     /** The namespace's number in the image. */
     public int number() {
         return number;
+    }
+
+    /** The user namespace that owns it, as {@link org.udckpt.process.kinds.namespace.JobNamespaces} numbers it. */
+    long owner() {
+        return owner;
     }
 
     List<MountLine> lines() {
@@ -204,6 +216,11 @@ public final class MountNamespace implements AutoCloseable {
     /** What leads to a path, for this process. @param mounts as the process's own paths begin */
     public synchronized String seen(String mounts, String path) {
         return (paths.contains(path) ? all.outsideRoot() : mounts) + path;
+    }
+
+    /** A path of where the job was started, as a path of this process. */
+    public String startedWith(String path) {
+        return all.outsideRoot() + path;
     }
 
     /**

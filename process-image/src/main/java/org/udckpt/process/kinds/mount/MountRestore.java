@@ -13,10 +13,13 @@ import static org.udckpt.linux.LinuxConstants.MS_PRIVATE;
 import static org.udckpt.linux.LinuxConstants.MS_REC;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MountThread;
@@ -25,11 +28,14 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.kinds.namespace.NamespaceRestore;
 import org.udckpt.process.model.FilesystemEntry;
 import org.udckpt.process.model.JobFilesystem;
 import org.udckpt.process.model.JobMount;
 import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.NamespaceMember;
+import org.udckpt.process.model.NamespaceOwner;
+import org.udckpt.process.model.UserNamespace;
 
 /**
  * Makes mount namespaces, in threads of this process, and lets the job's processes enter them before anything is found
@@ -53,16 +59,41 @@ final class MountRestore implements KindRestore<JobMount> {
     public void enter() {
         Map<Integer, List<JobMount>> trees = MountTrees.of(scope.image());
         List<NamespaceMember> members = scope.objects(NamespaceMember.class);
-        if (trees.isEmpty() || members.isEmpty()) {
+        if (members.isEmpty() && NamespaceRestore.none(scope)) {
+            return;
+        }
+        Map<Integer, Long> owners = new HashMap<>();
+        scope.objects(NamespaceOwner.class).forEach(one -> owners.put(one.tree(), one.user()));
+        try (NamespaceRestore namespaces = new NamespaceRestore(scope)) {
+            enter(trees, members, owners, 0);
+            namespaces.name(0);
+            for (UserNamespace user : namespaces.users()) {
+                namespaces.enter(user);
+                enter(trees, members, owners, user.id());
+                namespaces.name(user.id());
+            }
+        }
+    }
+
+    /** Makes those that a user namespace owns, and lets their processes, which are in that now, enter them. */
+    private void enter(Map<Integer, List<JobMount>> all, List<NamespaceMember> everybody, Map<Integer, Long> owners,
+            long owner) {
+        Map<Integer, List<JobMount>> trees = new HashMap<>(all);
+        trees.keySet().removeIf(tree -> owners.getOrDefault(tree, 0L) != owner);
+        List<NamespaceMember> members = everybody.stream().filter(one -> trees.containsKey(one.tree())).toList();
+        if (members.isEmpty()) {
             return;
         }
         Maker any = scope.process(members.getFirst().pid());
+        if (owner != 0) { // what it has now cannot be moved by who is in that user namespace, but covered
+            any.call("unshare its mounts", Syscall.UNSHARE, CLONE_NEWNS);
+        }
         Map<Integer, TreeBuilder> built = new LinkedHashMap<>();
         try (MountThread outside = new MountThread(any.hostPid());
                 MountThread staging = new MountThread(any.hostPid())) {
-            Map<Long, String> places = makeFilesystems(any, staging);
-            trees.forEach((number, mounts) -> built.put(number, build(mounts, outside, staging, places)));
-            share(built, outside);
+            Map<Long, String> places = makeFilesystems(any, staging, trees.values(), owner != 0);
+            trees.forEach((number, mounts) -> built.put(number, build(mounts, outside, staging, places, owner != 0)));
+            share(built, outside, owner);
             members.forEach(member -> enter(member, built.get(member.tree())));
         } catch (LinuxError e) {
             throw any.failed("its mount namespace cannot be made again: " + e.getMessage());
@@ -72,7 +103,9 @@ final class MountRestore implements KindRestore<JobMount> {
     }
 
     /** Makes all file systems of the job's own, in a namespace where they can be copied from; where they are there. */
-    private Map<Long, String> makeFilesystems(Maker maker, MountThread staging) {
+    private Map<Long, String> makeFilesystems(Maker maker, MountThread staging,
+            Collection<List<JobMount>> trees, boolean owned) {
+        Set<Long> used = trees.stream().flatMap(List::stream).map(JobMount::filesystem).collect(Collectors.toSet());
         own(staging);
         Map<Long, String> places = new HashMap<>();
         LinuxError
@@ -80,8 +113,11 @@ final class MountRestore implements KindRestore<JobMount> {
                         Scratch.string("tmpfs"),
                         0, 0), "mount a place for file systems");
         for (JobFilesystem system : scope.objects(JobFilesystem.class)) {
+            if (!used.contains(system.id())) {
+                continue;
+            }
             String place = STAGING + "/" + system.id();
-            int mount = FilesystemMaker.make(maker, system);
+            int mount = FilesystemMaker.make(maker, system, owned);
             EntryWriter writer = new EntryWriter(scope, mount, scope.objects(FilesystemEntry.class).stream()
                     .filter(entry -> entry.filesystem() == system.id()).toList());
             filesystems.put(system.id(), writer);
@@ -103,8 +139,8 @@ final class MountRestore implements KindRestore<JobMount> {
     }
 
     private TreeBuilder build(List<JobMount> mounts, MountThread outside, MountThread staging,
-            Map<Long, String> places) {
-        TreeBuilder tree = new TreeBuilder(mounts, new MountThread(staging));
+            Map<Long, String> places, boolean whole) {
+        TreeBuilder tree = new TreeBuilder(mounts, new MountThread(staging), whole);
         try {
             own(tree.thread());
             tree.leaveOut(outside, MountViews.of(scope.image())::isMachines);
@@ -117,10 +153,10 @@ final class MountRestore implements KindRestore<JobMount> {
         }
     }
 
-    private void share(Map<Integer, TreeBuilder> built, MountThread outside) {
+    private void share(Map<Integer, TreeBuilder> built, MountThread outside, long owner) {
         try (PeerGroups groups = new PeerGroups()) {
             built.values().forEach(groups::add);
-            scope.objects(JobMount.class).stream().filter(mount -> mount.tree() == 0)
+            scope.objects(JobMount.class).stream().filter(mount -> mount.tree() == 0 && owner == 0)
                     .filter(mount -> MountIds.isRoot(outside.root() + mount.outside()))
                     .forEach(mount -> groups.add(mount, outside));
             groups.join();

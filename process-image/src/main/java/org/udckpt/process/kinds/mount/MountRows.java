@@ -1,6 +1,7 @@
 package org.udckpt.process.kinds.mount;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -16,6 +17,7 @@ import org.udckpt.process.model.JobFilesystem;
 import org.udckpt.process.model.JobMount;
 import org.udckpt.process.model.MountView;
 import org.udckpt.process.model.NamespaceMember;
+import org.udckpt.process.model.NamespaceOwner;
 import org.udckpt.process.model.OutsidePath;
 
 /** The records of a job's mount namespaces, while it stands still. */
@@ -25,6 +27,8 @@ public final class MountRows {
     private final TmpfsReader.Contents contents;
     private final QuietFiles quiet;
     private final Map<Long, Long> filesystems = new HashMap<>();
+    /** Peer groups of mounts that user namespaces of the job own. */
+    private final Set<Integer> ownGroups = new HashSet<>();
 
     /** @param contents where those of files go */
     public MountRows(JobMounts mounts, ObjectTable table, TmpfsReader.Contents contents, QuietFiles quiet) {
@@ -43,10 +47,14 @@ public final class MountRows {
                 table.add(new NamespaceMember(table.newId(), process.namespacePid(), process.mountNamespace()));
             }
         }
+        Map<Long, Long> users = mounts.others().add(table);
         mounts.filesystems().forEach(this::filesystem);
         Set<Integer> groups = groups();
         for (MountNamespace namespace : mounts.namespaces()) {
             StoppedProcess process = members.get(namespace.number());
+            if (namespace.owner() != 0) {
+                table.add(new NamespaceOwner(table.newId(), namespace.number(), users.get(namespace.owner())));
+            }
             namespace.lines().forEach(line -> mount(namespace, line, groups, process));
             namespace.paths().forEach(path -> table.add(new OutsidePath(table.newId(), namespace.number(), path, 0)));
         }
@@ -68,7 +76,12 @@ public final class MountRows {
     /** Those of which a member is one of the job's. */
     private Set<Integer> groups() {
         Set<Integer> groups = outside().map(MountLine::group).collect(Collectors.toCollection(HashSet::new));
-        mounts.namespaces().forEach(one -> one.lines().forEach(line -> groups.add(line.group())));
+        mounts.namespaces().forEach(one -> one.lines().forEach(line -> {
+            groups.add(line.group());
+            if (one.owner() != 0) {
+                ownGroups.add(line.group());
+            }
+        }));
         groups.remove(0);
         return groups;
     }
@@ -78,17 +91,32 @@ public final class MountRows {
         filesystems.put(device, id);
         table.add(new JobFilesystem(id, read.fileSystem(), read.mounted(), read.settings()));
         List<Map.Entry<MountNamespace, MountLine>> all = new ArrayList<>(mounts.of(device));
-        Map.Entry<MountNamespace, MountLine> whole =
-                all.stream().filter(one -> one.getValue().root().equals("/")).findFirst().orElse(null);
-        if (whole == null || all.stream().anyMatch(one -> one.getKey().outside(one.getValue()) != null)) {
-            MountNamespace any = all.getFirst().getKey();
-            throw any.refusal(
-                    "has " + all.getFirst().getValue().point() + ", a file system (" + read.fileSystem() + ") of "
-                            + "which only a part is mounted, which");
+        Map.Entry<MountNamespace, MountLine> first = all.getFirst();
+        if (all.stream().anyMatch(one -> one.getKey().outside(one.getValue()) != null)) {
+            throw first.getKey().refusal("has " + first.getValue().point() + ", a file system (" + read.fileSystem()
+                    + ") of which only a part is mounted, which");
+        }
+        if (all.stream().anyMatch(one -> one.getKey().owner() != first.getKey().owner())) {
+            throw first.getKey().refusal("has " + first.getValue().point() + ", a file system that a namespace of "
+                    + "another user namespace has, too, which");
         }
         if (read.fileSystem().equals("tmpfs")) {
-            new TmpfsReader(table, id, contents, quiet, whole.getKey()).read(whole.getValue());
+            TmpfsReader reader = new TmpfsReader(table, id, contents, quiet);
+            parts(all).forEach(one -> reader.read(one.getKey(), one.getValue()));
         }
+    }
+
+    /** Of all mounts of a file system those that together have everything that can be seen of it. */
+    private static List<Map.Entry<MountNamespace, MountLine>> parts(List<Map.Entry<MountNamespace, MountLine>> all) {
+        List<Map.Entry<MountNamespace, MountLine>> parts = new ArrayList<>();
+        all.sort(Comparator.comparingInt(one -> one.getValue().root().length()));
+        for (Map.Entry<MountNamespace, MountLine> one : all) {
+            if (parts.stream().noneMatch(
+                    part -> MountView.isBelow(one.getValue().root(), part.getValue().root()))) {
+                parts.add(one);
+            }
+        }
+        return parts;
     }
 
     private void mount(MountNamespace namespace, MountLine line, Set<Integer> groups, StoppedProcess process) {
@@ -98,7 +126,9 @@ public final class MountRows {
         if (line.root().endsWith("//deleted")) {
             throw process.refuse("what is mounted at " + line.point() + " in its mount namespace was removed");
         }
-        int master = line.master() == 0 ? 0 : groups.contains(line.master()) ? line.master() : JobMount.MACHINES;
+        // a copy that a user namespace owns is a slave of what it was copied from
+        boolean job = groups.contains(line.master()) && (namespace.owner() == 0 || ownGroups.contains(line.master()));
+        int master = line.master() == 0 ? 0 : job ? line.master() : JobMount.MACHINES;
         table.add(new JobMount(table.newId(), namespace.number(), line.id(), above == null ? 0 : above.id(),
                 above == null ? "/" : MountView.behind(line.point(), above.point()), outside == null ? "" : outside,
                 outside == null ? filesystems.get(line.device()) : 0, outside == null ? line.root() : "",

@@ -10,7 +10,9 @@ import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_NOATIME;
 import static org.udckpt.linux.LinuxConstants.OPEN_TREE_CLONE;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
@@ -39,19 +41,19 @@ public final class TmpfsReader {
     private final long filesystem;
     private final Contents contents;
     private final QuietFiles quiet;
-    private final MountNamespace namespace;
     /** By inode: the first name of a file. */
     private final Map<Long, String> names = new HashMap<>();
+    private final Set<String> above = new HashSet<>();
 
-    TmpfsReader(ObjectTable table, long filesystem, Contents contents, QuietFiles quiet, MountNamespace namespace) {
+    TmpfsReader(ObjectTable table, long filesystem, Contents contents, QuietFiles quiet) {
         this.table = table;
         this.filesystem = filesystem;
         this.contents = contents;
         this.quiet = quiet;
-        this.namespace = namespace;
     }
 
-    void read(MountLine mount) {
+    /** All that is to be seen there; directories above it are made as it is. */
+    void read(MountNamespace namespace, MountLine mount) {
         try (MountThread copies = namespace.copy(mount)) {
             long copy = copies.call(Syscall.OPEN_TREE, AT_FDCWD, Scratch.string(mount.point()),
                     OPEN_TREE_CLONE | Syscall.O_CLOEXEC | AT_NO_AUTOMOUNT);
@@ -66,9 +68,15 @@ public final class TmpfsReader {
     private void read(int copy, MountThread thread, MountLine mount) {
         try {
             MountCalls.change(thread, copy, MOUNT_ATTR_NOATIME, MOUNT_ATTR_ATIME, 0, mount.point());
-            try (Folder root = Folder.of("/", Files.open(Files.ofDescriptor(copy),
+            Files.Stat stat = Files.stat(copy);
+            above(Files.ofDescriptor(copy), mount.root(), stat);
+            if (stat.type() != Files.Stat.DIRECTORY) {
+                file(Files.ofDescriptor(copy), mount.root(), stat, "");
+                return;
+            }
+            try (Folder root = Folder.of(mount.root(), Files.open(Files.ofDescriptor(copy),
                     Syscall.O_RDONLY | Syscall.O_DIRECTORY))) {
-                entry(Files.ofDescriptor(root.descriptor()), "/", root.stat(), "", 0);
+                entry(Files.ofDescriptor(root.descriptor()), mount.root(), root.stat(), "", 0);
                 read(root);
             }
         } finally {
@@ -81,17 +89,31 @@ public final class TmpfsReader {
             Files.Stat stat = folder.stat(name);
             String path = folder.path().equals("/") ? "/" + name : folder.path() + "/" + name;
             String through = Files.ofDescriptor(folder.descriptor()) + "/" + name;
-            String first = stat.type() == Files.Stat.DIRECTORY || stat.links() < 2 ? null
-                    : names.putIfAbsent(stat.inode(), path);
-            String target = first != null ? first
-                    : stat.type() == Files.Stat.LINK ? folder.readLink(name) : "";
-            boolean content = first == null && stat.type() == Files.Stat.REGULAR && stat.size() > 0;
-            entry(through, path, stat, target, content ? content(through, path, stat) : 0);
+            file(through, path, stat, stat.type() == Files.Stat.LINK ? folder.readLink(name) : "");
             if (stat.type() == Files.Stat.DIRECTORY) {
                 try (Folder sub = Folder.of(path, Files.open(through, Syscall.O_RDONLY | Syscall.O_DIRECTORY
                         | Syscall.O_NOFOLLOW))) {
                     read(sub);
                 }
+            }
+        }
+    }
+
+    /** @param link what a symbolic link has */
+    private void file(String through, String path, Files.Stat stat, String link) {
+        String first = stat.type() == Files.Stat.DIRECTORY || stat.links() < 2 ? null
+                : names.putIfAbsent(stat.inode(), path);
+        boolean content = first == null && stat.type() == Files.Stat.REGULAR && stat.size() > 0;
+        entry(through, path, stat, first != null ? first : link, content ? content(through, path, stat) : 0);
+    }
+
+    /** Nobody sees the directories above: only their names are needed. */
+    private void above(String through, String path, Files.Stat stat) {
+        for (int end = 0; end >= 0 && path.length() > 1; end = path.indexOf('/', end + 1)) {
+            String directory = end == 0 ? "/" : path.substring(0, end);
+            if (above.add(directory)) {
+                table.add(new FilesystemEntry(table.newId(), filesystem, directory, Files.Stat.DIRECTORY | 0755,
+                        stat.uid(), stat.gid(), 0, accessed(through), stat.modified(), "", 0, new byte[0]));
             }
         }
     }

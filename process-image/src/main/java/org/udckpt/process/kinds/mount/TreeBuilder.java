@@ -1,12 +1,14 @@
 package org.udckpt.process.kinds.mount;
 
 import static org.udckpt.linux.LinuxConstants.MNT_DETACH;
+import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_ATIME;
 import static org.udckpt.linux.LinuxConstants.MS_PRIVATE;
 import static org.udckpt.linux.LinuxConstants.MS_SLAVE;
 
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,11 +26,18 @@ import org.udckpt.process.model.MountView;
 final class TreeBuilder implements AutoCloseable {
     private final List<JobMount> mounts;
     private final MountThread thread;
+    private final boolean whole;
     /** By number: its root directory. */
     private final Map<Integer, Integer> made = new HashMap<>();
+    /** Numbers of those that are on the one below outside, too, and so are copied with that. */
+    private final Set<Integer> along = new HashSet<>();
 
-    /** @param thread in a new namespace, of which nothing is to stay */
-    TreeBuilder(List<JobMount> mounts, MountThread thread) {
+    /**
+     * @param thread in a new namespace, of which nothing is to stay
+     * @param whole mounts of outside are copied with what is on them, as who is in a user namespace has to
+     */
+    TreeBuilder(List<JobMount> mounts, MountThread thread, boolean whole) {
+        this.whole = whole;
         this.mounts = new ArrayList<>(mounts);
         this.mounts.sort(Comparator.comparingInt(JobMount::number));
         this.thread = thread;
@@ -62,19 +71,40 @@ final class TreeBuilder implements AutoCloseable {
      */
     void make(MountThread outside, Map<Long, String> staging) {
         for (JobMount mount : mounts) {
+            if (comesAlong(mount, outside)) {
+                along.add(mount.number());
+                continue;
+            }
             MountThread from = mount.filesystem() == 0 ? outside : thread;
             String path = mount.filesystem() == 0 ? mount.outside()
                     : MountView.joined(staging.get(mount.filesystem()), mount.part());
             int opened = MountCalls.open(from, path);
             try {
-                int copy = MountCalls.copy(from, opened, path);
+                int copy = MountCalls.copy(from, opened, path, whole && mount.filesystem() == 0);
                 made.put(mount.number(), copy);
-                MountCalls.change(thread, copy, mount.attributes(), MountRestore.ATTRIBUTES,
-                        mount.master() == JobMount.MACHINES ? MS_SLAVE : MS_PRIVATE, mount.point());
+                change(mount);
             } finally {
                 Files.close(opened);
             }
         }
+    }
+
+    private void change(JobMount mount) {
+        long propagation = mount.master() == JobMount.MACHINES ? MS_SLAVE : MS_PRIVATE;
+        if (!whole || mount.filesystem() != 0 || !MountCalls.tryChange(thread, made(mount), mount.attributes(),
+                MountRestore.ATTRIBUTES, propagation)) {
+            // what the machine's mount forbids cannot be allowed in a user namespace
+            boolean forbids = whole && mount.filesystem() == 0;
+            MountCalls.change(thread, made(mount), mount.attributes() & (forbids ? ~MOUNT_ATTR_ATIME : ~0L),
+                    forbids ? 0 : MountRestore.ATTRIBUTES, propagation, mount.point());
+        }
+    }
+
+    private boolean comesAlong(JobMount mount, MountThread outside) {
+        JobMount below = mounts.stream().filter(other -> other.number() == mount.parent()).findFirst().orElse(null);
+        return whole && below != null && mount.filesystem() == 0 && below.filesystem() == 0
+                && MountView.joined(below.outside(), mount.point()).equals(mount.outside())
+                && MountIds.isRoot(outside.root() + mount.outside());
     }
 
     /** Mounts them; what the namespace had before is gone then. */
@@ -89,6 +119,7 @@ final class TreeBuilder implements AutoCloseable {
                 "pivot_root (EINVAL: the root directory of the job's shepherd is no mount point, as in a chroot)");
         check(thread.call(Syscall.UMOUNT2, Scratch.string("."), MNT_DETACH), "unmount the former root directory");
         attach(root);
+        mounts.stream().filter(one -> along.contains(one.number())).forEach(this::change);
     }
 
     private static void check(long result, String what) {
@@ -100,6 +131,11 @@ final class TreeBuilder implements AutoCloseable {
         mounts.stream().filter(mount -> mount.parent() == on.number())
                 .sorted(Comparator.comparingInt((JobMount mount) -> mount.point().length()).reversed())
                 .forEach(mount -> {
+                    if (along.contains(mount.number())) {
+                        made.put(mount.number(), MountCalls.along(made.get(on.number()), mount.point()));
+                        attach(mount);
+                        return;
+                    }
                     int place = MountCalls.beneath(made.get(on.number()), mount.point());
                     try {
                         MountCalls.attach(thread, made.get(mount.number()), place, mount.point());

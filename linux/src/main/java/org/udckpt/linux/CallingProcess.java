@@ -1,0 +1,94 @@
+package org.udckpt.linux;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.udckpt.linux.LinuxConstants.CLONE_NEWUSER;
+import static org.udckpt.linux.LinuxConstants.PR_GET_DUMPABLE;
+import static org.udckpt.linux.LinuxConstants.PR_SET_DUMPABLE;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
+
+/**
+ * A process that shares this one's memory and descriptors, and makes system calls where no thread of this one can be:
+ * in another user namespace (agent_calls.c). One call at a time.
+ */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
+final class CallingProcess implements AutoCloseable {
+    /** struct calls */
+    private static final int PID = 4, NUMBER = 8, ARGUMENTS = 16, BYTES = 80;
+
+    private static volatile Path library;
+
+    /** Linked when one is needed first. */
+    private static final class Library {
+        static final MethodHandle BEGIN = link("begin"), MAKE = link("make"), END = link("end");
+
+        /** In a shape that others have, too: a function takes no notice of arguments that it does not have. */
+        private static MethodHandle link(String name) {
+            return Linker.nativeLinker().downcallHandle(
+                    SymbolLookup.libraryLookup(library, Arena.global()).findOrThrow("udckpt_agent_calls_" + name),
+                    FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+        }
+    }
+
+    private final MemorySegment calls;
+
+    /** @throws LinuxError there cannot be one more process */
+    CallingProcess() {
+        if (library == null) {
+            throw new IllegalStateException("libudckpt-agent.so is not known");
+        }
+        long address = LinuxError.check(invoke(Library.BEGIN, 0), "start a process for system calls");
+        calls = MemorySegment.ofAddress(address).reinterpret(BYTES);
+    }
+
+    /** Where libudckpt-agent.so is. */
+    static void library(Path path) {
+        library = path;
+    }
+
+    private static long invoke(MethodHandle function, long argument) {
+        try {
+            return (long) function.invokeExact(argument, 0L, 0L);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IllegalStateException(e); // a C function throws nothing
+        }
+    }
+
+    int pid() {
+        return calls.get(JAVA_INT, PID);
+    }
+
+    /** The result, or {@code -errno}. Addresses and descriptors are those of this process. */
+    synchronized long call(long number, long[] arguments) {
+        calls.set(JAVA_LONG, NUMBER, number);
+        for (int i = 0; i < arguments.length; i++) {
+            calls.set(JAVA_LONG, ARGUMENTS + 8L * i, arguments[i]);
+        }
+        return invoke(Library.MAKE, calls.address());
+    }
+
+    /**
+     * Enters a user namespace. Other rights make memory one that nobody may look at (prctl(2), PR_SET_DUMPABLE), and it
+     * is this process's.
+     */
+    void enter(int namespace) {
+        long dumpable = Syscall.call(Syscall.PRCTL, PR_GET_DUMPABLE);
+        long result = call(Syscall.SETNS, new long[]{namespace, CLONE_NEWUSER, 0, 0, 0, 0});
+        Syscall.call(Syscall.PRCTL, PR_SET_DUMPABLE, dumpable);
+        LinuxError.check(result, "enter a user namespace");
+    }
+
+    @Override
+    public synchronized void close() {
+        invoke(Library.END, calls.address());
+    }
+}

@@ -1,0 +1,209 @@
+package org.udckpt.process.kinds.namespace;
+
+import static org.udckpt.linux.LinuxConstants.CLONE_NEWUSER;
+import static org.udckpt.linux.LinuxConstants.CLONE_NEWUTS;
+import static org.udckpt.linux.LinuxConstants.PR_SET_SECUREBITS;
+import static org.udckpt.linux.LinuxConstants.SECBIT_NO_SETUID_FIXUP;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
+import org.udckpt.process.kinds.base.Maker;
+import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.kinds.base.Struct;
+import org.udckpt.process.model.HostNames;
+import org.udckpt.process.model.HostNamesMember;
+import org.udckpt.process.model.Privileges;
+import org.udckpt.process.model.UserNamespace;
+import org.udckpt.process.model.UserNamespaceMember;
+
+/**
+ * Makes user and UTS namespaces, and lets the job's processes enter them, one level of user namespaces after the other:
+ * in each a process has all capabilities until it gets those of the image.
+ */
+public final class NamespaceRestore implements AutoCloseable {
+    /** user_namespaces(7): lines of a map. */
+    static final int MOST_RANGES = 340;
+
+    private final RestoreScope scope;
+    private final Map<Long, UserNamespace> users = new LinkedHashMap<>();
+    private final Map<Integer, Long> members = new HashMap<>();
+    /** By pid, /proc as the process finds it before it is in a mount namespace of its own. */
+    private final Map<Integer, Long> proc = new HashMap<>();
+
+    /** Of an image's namespaces. */
+    public NamespaceRestore(RestoreScope scope) {
+        this.scope = scope;
+        scope.objects(UserNamespace.class).forEach(user -> users.put(user.id(), user));
+        scope.objects(UserNamespaceMember.class).forEach(member -> members.put(member.pid(), member.namespace()));
+        for (int pid : members.keySet()) {
+            Maker maker = scope.process(pid);
+            proc.put(pid, maker.call("open /proc", Syscall.OPEN, maker.string("/proc"),
+                    Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC, 0));
+        }
+    }
+
+    /** Whether there is nothing to make. */
+    public static boolean none(RestoreScope scope) {
+        return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(HostNamesMember.class).isEmpty();
+    }
+
+    /** Those above come first. */
+    public List<UserNamespace> users() {
+        return List.copyOf(users.values());
+    }
+
+    private boolean isIn(int pid, UserNamespace user) {
+        for (long at = members.getOrDefault(pid, 0L); at != 0; at = users.get(at).parent()) {
+            if (at == user.id()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Puts its processes, and those of the ones below it, into a user namespace. */
+    public void enter(UserNamespace user) {
+        List<Maker> entering =
+                members.keySet().stream().sorted().filter(pid -> isIn(pid, user)).<Maker>map(scope::process).toList();
+        if (entering.isEmpty()) {
+            return;
+        }
+        boolean root = User.id() == 0 && user.parent() == 0;
+        if (root) {
+            entering.forEach(this::identify);
+        }
+        Maker first = entering.getFirst();
+        first.call("unshare its user namespace", Syscall.UNSHARE, CLONE_NEWUSER);
+        String users = map(user.users(), parent(user) == null ? null : parent(user).users());
+        String groups = map(user.groups(), parent(user) == null ? null : parent(user).groups());
+        if (root) {
+            String directory = "/proc/" + first.hostPid() + "/";
+            if (user.groupsDenied()) {
+                write(directory + "setgroups", "deny");
+            }
+            write(directory + "gid_map", groups);
+            write(directory + "uid_map", users);
+        } else { // who may write for a user namespace below is in the one above; this process has its own user only
+            if (user.groupsDenied()) {
+                write(first, "setgroups", "deny");
+            }
+            write(first, "gid_map", groups);
+            write(first, "uid_map", users);
+        }
+        follow(first, entering, "user", CLONE_NEWUSER);
+    }
+
+    private UserNamespace parent(UserNamespace user) {
+        return users.get(user.parent());
+    }
+
+    /** While it may still become anybody: what it is afterwards its user namespace may have no number for. */
+    private void identify(Maker maker) {
+        for (Privileges privileges : scope.image().privileges()) {
+            if (privileges instanceof Privileges.Credentials wanted && wanted.pid() == maker.pid()
+                    && wanted.tid() == maker.pid()) {
+                maker.call("PR_SET_SECUREBITS", Syscall.PRCTL, PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP);
+                maker.call("setgroups", Syscall.SETGROUPS, wanted.supplementary().length,
+                        list(maker, wanted.supplementary()).put());
+                maker.call("setresgid", Syscall.SETRESGID, id(wanted.groups()[0]), id(wanted.groups()[1]),
+                        id(wanted.groups()[2]));
+                maker.call("setresuid", Syscall.SETRESUID, id(wanted.users()[0]), id(wanted.users()[1]),
+                        id(wanted.users()[2]));
+            }
+        }
+    }
+
+    private static Struct list(Maker maker, int[] numbers) {
+        Struct list = maker.structure();
+        for (int number : numbers) {
+            list.i32(number);
+        }
+        return list;
+    }
+
+    private static long id(int id) {
+        return Integer.toUnsignedLong(id);
+    }
+
+    /** Lines for uid_map or gid_map, whose numbers outside are those of the namespace above. */
+    private static String map(int[] ranges, int[] above) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < ranges.length; i += 3) {
+            text.append(id(ranges[i])).append(' ')
+                    .append(above == null ? id(ranges[i + 1]) : NumberMap.inside(above, ranges[i + 1])).append(' ')
+                    .append(id(ranges[i + 2])).append('\n');
+        }
+        return text.toString();
+    }
+
+    private static void write(String path, String text) {
+        try {
+            java.nio.file.Files.writeString(Path.of(path), text, StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            throw new UncheckedIOException("write " + path + " (" + text.strip() + ")", e);
+        }
+    }
+
+    private void write(Maker maker, String file, String text) {
+        long fd = maker.call("open /proc/self/" + file, Syscall.OPENAT, proc.get(maker.pid()),
+                maker.string("self/" + file), Syscall.O_WRONLY | Syscall.O_CLOEXEC, 0);
+        byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
+        maker.call("write /proc/self/" + file + " (" + text.strip() + ")", Syscall.WRITE, fd, maker.bytes(bytes),
+                bytes.length);
+        maker.call("close", Syscall.CLOSE, fd);
+    }
+
+    private void follow(Maker first, List<Maker> all, String type, int flag) {
+        if (all.size() == 1) {
+            return;
+        }
+        int namespace = Files.open("/proc/" + first.hostPid() + "/ns/" + type, Syscall.O_RDONLY);
+        try {
+            for (Maker maker : all.subList(1, all.size())) {
+                long given = scope.give(maker, namespace);
+                maker.call("enter its " + type + " namespace", Syscall.SETNS, given, flag);
+                maker.call("close", Syscall.CLOSE, given);
+            }
+        } finally {
+            Files.close(namespace);
+        }
+    }
+
+    /** Makes the UTS namespaces that a user namespace owns; 0: that in which the job was started. */
+    public void name(long user) {
+        for (HostNames names : scope.objects(HostNames.class)) {
+            List<Maker> all = scope.objects(HostNamesMember.class).stream()
+                    .filter(member -> member.names() == names.id() && names.user() == user)
+                    .<Maker>map(member -> scope.process(member.pid())).toList();
+            if (all.isEmpty()) {
+                continue;
+            }
+            Maker first = all.getFirst();
+            first.call("unshare its host name", Syscall.UNSHARE, CLONE_NEWUTS);
+            set(first, "sethostname", Syscall.SETHOSTNAME, names.host());
+            set(first, "setdomainname", Syscall.SETDOMAINNAME, names.domain());
+            follow(first, all, "uts", CLONE_NEWUTS);
+        }
+    }
+
+    private static void set(Maker maker, String what, long number, String name) {
+        byte[] bytes = name.getBytes(StandardCharsets.ISO_8859_1);
+        maker.call(what, number, maker.bytes(bytes), bytes.length);
+    }
+
+    @Override
+    public void close() {
+        proc.forEach((pid, fd) -> scope.process(pid).call("close", Syscall.CLOSE, fd));
+        proc.clear();
+    }
+}
