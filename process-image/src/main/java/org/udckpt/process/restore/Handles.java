@@ -8,8 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
-import org.udckpt.linux.Files;
-import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.MadeObjects;
 import org.udckpt.process.kinds.base.Maker;
@@ -54,7 +52,7 @@ final class Handles implements MadeObjects {
             all.computeIfAbsent(descriptor.pid(), pid -> new TreeSet<>()).add(descriptor.fd());
         }
         image.objects().stream().filter(UserNamespaceMember.class::isInstance).map(UserNamespaceMember.class::cast)
-                .forEach(member -> namespaces.put(member.pid(), member.namespace()));
+                .forEach(member -> namespaces.put(member.pid(), member.userSpace()));
         numbers = DescriptorNumbers.of(image.descriptors(), image.objects(), image.terminals());
     }
 
@@ -134,25 +132,12 @@ final class Handles implements MadeObjects {
             return here;
         }
         Map.Entry<Maker, Long> maker = holders.entrySet().iterator().next();
-        return add(tracee, id, apart(tracee, maker.getKey())
-                ? pass(tracee, maker.getKey(), List.of(maker.getValue()))[0]
-                : tracee.fetch(maker.getKey().pid(), maker.getValue()));
+        return add(tracee, id, tracee.fetch(maker.getKey().pid(), maker.getValue()));
     }
 
     /** Whether user namespaces that the job has made let one process not fetch from the other. */
     private boolean apart(Maker one, Maker other) {
         return !namespaces.getOrDefault(one.pid(), 0L).equals(namespaces.getOrDefault(other.pid(), 0L));
-    }
-
-    /** By way of this process. */
-    private static long[] pass(Maker tracee, Maker from, List<Long> descriptors) {
-        List<Integer> here = new ArrayList<>();
-        try (ProcessHandleFd process = new ProcessHandleFd(from.hostPid())) {
-            descriptors.forEach(descriptor -> here.add(process.duplicate((int) (long) descriptor)));
-            return Handover.give((Tracee) tracee, here);
-        } finally {
-            here.forEach(Files::close);
-        }
     }
 
     /** Who holds the object has it open for reading only from now on. */
@@ -190,7 +175,8 @@ final class Handles implements MadeObjects {
      */
     private void fetchAll(Tracee tracee, Maker maker, List<Long> ids) {
         if (apart(tracee, maker)) {
-            long[] passed = pass(tracee, maker, ids.stream().map(id -> held.get(id).get(maker)).toList());
+            long[] passed = Handover.pass(tracee, maker.hostPid(),
+                    ids.stream().map(id -> held.get(id).get(maker)).toList());
             for (int i = 0; i < passed.length; i++) {
                 add(tracee, ids.get(i), passed[i]);
             }

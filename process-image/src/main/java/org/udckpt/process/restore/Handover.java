@@ -4,6 +4,7 @@ import static org.udckpt.linux.LinuxConstants.AF_UNIX;
 import static org.udckpt.linux.LinuxConstants.MSG_CMSG_CLOEXEC;
 import static org.udckpt.linux.LinuxConstants.SOCK_SEQPACKET;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.ProcessHandleFd;
@@ -29,6 +30,17 @@ final class Handover {
         long[] numbers = new long[descriptors.size()];
         give(tracee, descriptors, (place, number) -> numbers[place] = number);
         return numbers;
+    }
+
+    /** The same of descriptors of a third process. @param from as this process numbers it */
+    static long[] pass(Tracee tracee, int from, List<Long> descriptors) {
+        List<Integer> here = new ArrayList<>();
+        try (ProcessHandleFd process = new ProcessHandleFd(from)) {
+            descriptors.forEach(descriptor -> here.add(process.duplicate((int) (long) descriptor)));
+            return give(tracee, here);
+        } finally {
+            here.forEach(Files::close);
+        }
     }
 
     private interface Taker {

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.NewNames;
 import org.udckpt.process.kinds.base.MadeObjects;
 import org.udckpt.process.kinds.base.Maker;
@@ -91,7 +92,15 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
 
     @Override
     public String outside(Maker maker, String path) {
-        return files.views().namespace(maker.pid()) == 0 ? path : "/proc/" + tree.shepherd() + "/root" + path;
+        if (files.views().namespace(maker.pid()) == 0) {
+            return path;
+        }
+        int file = Files.open(path, Syscall.O_PATH);
+        try {
+            return Files.ofDescriptor((int) give(maker, file));
+        } finally {
+            Files.close(file);
+        }
     }
 
     @Override

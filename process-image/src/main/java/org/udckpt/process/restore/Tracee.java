@@ -11,10 +11,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.IntConsumer;
+import org.udckpt.linux.Files;
 import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.RawText;
@@ -418,5 +421,27 @@ final class Tracee implements Maker, AutoCloseable {
     @Override
     public void close() {
         memory.close();
+    }
+
+    @Override
+    public long passed(int from, long descriptor) {
+        return Handover.pass(this, inNamespace(from), List.of(descriptor))[0];
+    }
+
+    /** The tracer's number of a process of the job's pid namespace. */
+    private int inNamespace(int pid) {
+        String namespace = Files.readLink("/proc/" + hostPid + "/ns/pid");
+        for (ProcessHandle process : ProcessHandle.allProcesses().toList()) {
+            try {
+                String directory = "/proc/" + process.pid();
+                if (Proc.field(Proc.text(directory + "/status"), "NSpid:").endsWith("\t" + pid)
+                        && namespace.equals(Files.readLink(directory + "/ns/pid"))) {
+                    return (int) process.pid();
+                }
+            } catch (LinuxError othersOrGone) {
+                continue;
+            }
+        }
+        throw failed("there is no process " + pid);
     }
 }

@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.base;
 
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
 /**
@@ -49,8 +50,12 @@ public interface Maker extends NamedProcess {
     /** A descriptor here of what {@code descriptor} is in another process of the job (pidfd_getfd(2)). */
     default long fetch(int from, long descriptor) {
         long handle = call("pidfd_open " + from, Syscall.PIDFD_OPEN, from, 0);
-        long fd = call("pidfd_getfd " + descriptor + " of process " + from, Syscall.PIDFD_GETFD, handle, descriptor, 0);
+        long fd = tryCall(Syscall.PIDFD_GETFD, handle, descriptor, 0);
         call("close", Syscall.CLOSE, handle);
-        return fd;
+        return fd == -LinuxError.EPERM ? passed(from, descriptor)
+                : LinuxError.check(fd, name() + ": pidfd_getfd " + descriptor + " of process " + from);
     }
+
+    /** The same by way of this process: user namespaces that the job has made lie between the two. */
+    long passed(int from, long descriptor);
 }

@@ -96,7 +96,10 @@ public interface RestoreScope {
     /** Whether a path leads {@code maker} to a file system of the job's own. */
     boolean isOwn(Maker maker, String path);
 
-    /** The path under which {@code maker} finds what is outside of its mount namespace. */
+    /**
+     * The path under which {@code maker} finds what is outside of its mount namespace, while descriptors that are not
+     * the job's are open in it.
+     */
     String outside(Maker maker, String path);
 
     /** Puts the memory's content to an address in {@code maker}. */

@@ -63,7 +63,7 @@ final class MountRestore implements KindRestore<JobMount> {
             return;
         }
         Map<Integer, Long> owners = new HashMap<>();
-        scope.objects(NamespaceOwner.class).forEach(one -> owners.put(one.tree(), one.user()));
+        scope.objects(NamespaceOwner.class).forEach(one -> owners.put(one.tree(), one.userOwner()));
         try (NamespaceRestore namespaces = new NamespaceRestore(scope)) {
             enter(trees, members, owners, 0);
             namespaces.name(0);

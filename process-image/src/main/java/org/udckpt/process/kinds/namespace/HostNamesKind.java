@@ -19,16 +19,16 @@ public final class HostNamesKind implements ObjectKind<HostNames> {
 
     @Override
     public String shown(HostNames one) {
-        return one.host();
+        return one.hostName();
     }
 
     @Override
     public void check(HostNames one, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.text("host", one.host());
-        row.text("domain", one.domain());
-        row.require(one.host().length() <= LONGEST && one.domain().length() <= LONGEST,
-                "a name of %d and one of %d characters", one.host().length(), one.domain().length());
-        row.require(one.user() == 0 || image.is(one.user(), UserNamespace.class), "user %d is no user namespace",
-                one.user());
+        row.text("hostName", one.hostName());
+        row.text("domainName", one.domainName());
+        row.require(one.hostName().length() <= LONGEST && one.domainName().length() <= LONGEST,
+                "a name of %d and one of %d characters", one.hostName().length(), one.domainName().length());
+        row.require(one.userOwner() == 0 || image.is(one.userOwner(), UserNamespace.class), "userOwner %d is no user namespace",
+                one.userOwner());
     }
 }

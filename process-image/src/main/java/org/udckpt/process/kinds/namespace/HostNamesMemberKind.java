@@ -16,12 +16,12 @@ public final class HostNamesMemberKind implements ObjectKind<HostNamesMember> {
 
     @Override
     public String shown(HostNamesMember one) {
-        return "process " + one.pid() + " in namespace " + one.names();
+        return "process " + one.pid() + " in namespace " + one.hostSpace();
     }
 
     @Override
     public void check(HostNamesMember one, RowCheck row, CheckedImage image) throws BrokenTable {
         row.require(image.process(one.pid()), "there is no process %d", one.pid());
-        row.require(image.is(one.names(), HostNames.class), "names %d are none", one.names());
+        row.require(image.is(one.hostSpace(), HostNames.class), "hostSpace %d is none", one.hostSpace());
     }
 }

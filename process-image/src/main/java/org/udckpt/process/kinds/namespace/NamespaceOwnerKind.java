@@ -16,12 +16,12 @@ public final class NamespaceOwnerKind implements ObjectKind<NamespaceOwner> {
 
     @Override
     public String shown(NamespaceOwner one) {
-        return "namespace " + one.tree() + " of " + one.user();
+        return "namespace " + one.tree() + " of " + one.userOwner();
     }
 
     @Override
     public void check(NamespaceOwner one, RowCheck row, CheckedImage image) throws BrokenTable {
         row.between(1, Integer.MAX_VALUE, "tree", one.tree());
-        row.require(image.is(one.user(), UserNamespace.class), "user %d is no user namespace", one.user());
+        row.require(image.is(one.userOwner(), UserNamespace.class), "userOwner %d is no user namespace", one.userOwner());
     }
 }

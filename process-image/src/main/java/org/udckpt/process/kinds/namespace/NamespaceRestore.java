@@ -44,7 +44,7 @@ public final class NamespaceRestore implements AutoCloseable {
     public NamespaceRestore(RestoreScope scope) {
         this.scope = scope;
         scope.objects(UserNamespace.class).forEach(user -> users.put(user.id(), user));
-        scope.objects(UserNamespaceMember.class).forEach(member -> members.put(member.pid(), member.namespace()));
+        scope.objects(UserNamespaceMember.class).forEach(member -> members.put(member.pid(), member.userSpace()));
         for (int pid : members.keySet()) {
             Maker maker = scope.process(pid);
             proc.put(pid, maker.call("open /proc", Syscall.OPEN, maker.string("/proc"),
@@ -63,7 +63,7 @@ public final class NamespaceRestore implements AutoCloseable {
     }
 
     private boolean isIn(int pid, UserNamespace user) {
-        for (long at = members.getOrDefault(pid, 0L); at != 0; at = users.get(at).parent()) {
+        for (long at = members.getOrDefault(pid, 0L); at != 0; at = users.get(at).within()) {
             if (at == user.id()) {
                 return true;
             }
@@ -78,14 +78,14 @@ public final class NamespaceRestore implements AutoCloseable {
         if (entering.isEmpty()) {
             return;
         }
-        boolean root = User.id() == 0 && user.parent() == 0;
+        boolean root = User.id() == 0 && user.within() == 0;
         if (root) {
             entering.forEach(this::identify);
         }
         Maker first = entering.getFirst();
         first.call("unshare its user namespace", Syscall.UNSHARE, CLONE_NEWUSER);
-        String users = map(user.users(), parent(user) == null ? null : parent(user).users());
-        String groups = map(user.groups(), parent(user) == null ? null : parent(user).groups());
+        String users = map(user.userMap(), parent(user) == null ? null : parent(user).userMap());
+        String groups = map(user.groupMap(), parent(user) == null ? null : parent(user).groupMap());
         if (root) {
             String directory = "/proc/" + first.hostPid() + "/";
             if (user.groupsDenied()) {
@@ -104,7 +104,7 @@ public final class NamespaceRestore implements AutoCloseable {
     }
 
     private UserNamespace parent(UserNamespace user) {
-        return users.get(user.parent());
+        return users.get(user.within());
     }
 
     /** While it may still become anybody: what it is afterwards its user namespace may have no number for. */
@@ -183,15 +183,15 @@ public final class NamespaceRestore implements AutoCloseable {
     public void name(long user) {
         for (HostNames names : scope.objects(HostNames.class)) {
             List<Maker> all = scope.objects(HostNamesMember.class).stream()
-                    .filter(member -> member.names() == names.id() && names.user() == user)
+                    .filter(member -> member.hostSpace() == names.id() && names.userOwner() == user)
                     .<Maker>map(member -> scope.process(member.pid())).toList();
             if (all.isEmpty()) {
                 continue;
             }
             Maker first = all.getFirst();
             first.call("unshare its host name", Syscall.UNSHARE, CLONE_NEWUTS);
-            set(first, "sethostname", Syscall.SETHOSTNAME, names.host());
-            set(first, "setdomainname", Syscall.SETDOMAINNAME, names.domain());
+            set(first, "sethostname", Syscall.SETHOSTNAME, names.hostName());
+            set(first, "setdomainname", Syscall.SETDOMAINNAME, names.domainName());
             follow(first, all, "uts", CLONE_NEWUTS);
         }
     }

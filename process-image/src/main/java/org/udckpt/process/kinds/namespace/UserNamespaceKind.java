@@ -20,11 +20,11 @@ public final class UserNamespaceKind implements ObjectKind<UserNamespace> {
 
     @Override
     public void check(UserNamespace one, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.require(one.parent() == 0 || image.is(one.parent(), UserNamespace.class) && one.parent() < one.id(),
-                "parent %d is none that was made before", one.parent());
-        UserNamespace above = one.parent() == 0 ? null : (UserNamespace) image.get(one.parent());
-        map(row, "users", one.users(), above == null ? null : above.users());
-        map(row, "groups", one.groups(), above == null ? null : above.groups());
+        row.require(one.within() == 0 || image.is(one.within(), UserNamespace.class) && one.within() < one.id(),
+                "within %d is none that was made before", one.within());
+        UserNamespace above = one.within() == 0 ? null : (UserNamespace) image.get(one.within());
+        map(row, "userMap", one.userMap(), above == null ? null : above.userMap());
+        map(row, "groupMap", one.groupMap(), above == null ? null : above.groupMap());
     }
 
     private static void map(RowCheck row, String column, int[] map, int[] above) throws BrokenTable {

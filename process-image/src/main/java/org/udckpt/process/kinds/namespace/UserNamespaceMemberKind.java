@@ -16,12 +16,12 @@ public final class UserNamespaceMemberKind implements ObjectKind<UserNamespaceMe
 
     @Override
     public String shown(UserNamespaceMember one) {
-        return "process " + one.pid() + " in namespace " + one.namespace();
+        return "process " + one.pid() + " in namespace " + one.userSpace();
     }
 
     @Override
     public void check(UserNamespaceMember one, RowCheck row, CheckedImage image) throws BrokenTable {
         row.require(image.process(one.pid()), "there is no process %d", one.pid());
-        row.require(image.is(one.namespace(), UserNamespace.class), "namespace %d is none", one.namespace());
+        row.require(image.is(one.userSpace(), UserNamespace.class), "userSpace %d is none", one.userSpace());
     }
 }
