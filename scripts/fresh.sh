@@ -88,7 +88,8 @@ JOB
 
 # For MPICH of any system that a package runs on.
 old_program() {
-    mpicc.mpich -O2 -o "$1" "$root/bench/src/main/c/stencil_cg.c" "$root/native/src/main/c/oldest-libc/old_libc.c" -lm \
+    mpicc.mpich -O2 -I"$root/native/src/main/c" -o "$1" "$root/bench/src/main/c/stencil_cg.c" \
+        "$root/native/src/main/c/oldest-libc/old_libc.c" -lm \
         "-L$native/oldest-libc" -Wl,--allow-shlib-undefined
 }
 
