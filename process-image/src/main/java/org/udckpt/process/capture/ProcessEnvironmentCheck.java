@@ -1,5 +1,6 @@
 package org.udckpt.process.capture;
 
+import java.util.List;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Proc;
 import org.udckpt.process.kinds.base.OpenDescriptor;
@@ -90,6 +91,14 @@ final class ProcessEnvironmentCheck {
                 process.ownUsers = true;
             }
             case "uts" -> mounts.others().named(process, started);
+            case "time_for_children" -> mounts.others().timed(process, started);
+            case "time" -> { // where that of its children is another one, too, it is asked about that
+                if (namespaces[List.of(NAMESPACES).indexOf("time_for_children")]
+                        .equals(Files.readLink("/proc/" + process.pid + "/ns/time_for_children"))) {
+                    throw process.refuse("it is in a time namespace of its own, and its children will not be, which "
+                            + "cannot be checkpointed");
+                }
+            }
             default -> throw process.refuse("it is in a " + namespace
                     + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
         }

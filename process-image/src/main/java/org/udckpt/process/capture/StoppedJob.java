@@ -24,6 +24,7 @@ import org.udckpt.process.kinds.mount.MountRows;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.DescriptorNumbers;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.model.TimeOffsets;
 import org.udckpt.process.model.Zombie;
 
 /** The state that is read of all ranks together, while they are stopped. */
@@ -78,7 +79,7 @@ final class StoppedJob {
                 .add(ranks.stream().flatMap(rank -> rank.processes().stream()).toList());
         refuseTooMany(ranks.getFirst().processes().getFirst());
         files.cut();
-        clocks = clocks(ranks.getFirst().root.pid());
+        clocks = clocks(SharingCheck.origin(ranks.getFirst().processes().getFirst()));
         parent = SharingCheck.parentNumber(ranks.getFirst().processes().getFirst());
         objectsNs += System.nanoTime() - start;
     }
@@ -115,13 +116,9 @@ final class StoppedJob {
 
     private static Clocks clocks(int pid) {
         long[] now = {clock(1), clock(7), clock(0)};
-        for (String line : Proc.text("/proc/" + pid + "/timens_offsets").split("\n")) {
-            String[] words = line.strip().split("\\s+");
-            if (words.length == 3) {
-                now[words[0].equals("monotonic") ? 0 : 1] +=
-                        Long.parseLong(words[1]) * 1_000_000_000L + Long.parseLong(words[2]);
-            }
-        }
+        TimeOffsets offsets = TimeOffsets.parse(Proc.text("/proc/" + pid + "/timens_offsets"));
+        now[0] += offsets.monotonicNs();
+        now[1] += offsets.boottimeNs();
         return new Clocks(now[0], now[1], now[2]);
     }
 

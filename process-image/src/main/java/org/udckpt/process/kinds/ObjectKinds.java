@@ -45,9 +45,12 @@ import org.udckpt.process.kinds.named.DirectoryOrDeviceKind;
 import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
 import org.udckpt.process.kinds.named.RootDirectoryKind;
+import org.udckpt.process.kinds.namespace.ClockMemberKind;
+import org.udckpt.process.kinds.namespace.ClockNamespaceKind;
 import org.udckpt.process.kinds.namespace.HostNamesKind;
 import org.udckpt.process.kinds.namespace.HostNamesMemberKind;
 import org.udckpt.process.kinds.namespace.NamespaceFileKind;
+import org.udckpt.process.kinds.namespace.NamespaceFilePlaceKind;
 import org.udckpt.process.kinds.namespace.NamespaceOwnerKind;
 import org.udckpt.process.kinds.namespace.UserNamespaceKind;
 import org.udckpt.process.kinds.namespace.UserNamespaceMemberKind;
@@ -215,7 +218,11 @@ public enum ObjectKinds {
     USER_NAMESPACE_MEMBER(new UserNamespaceMemberKind()),
     NAMESPACE_OWNER(new NamespaceOwnerKind()),
     HOST_NAMES(new HostNamesKind()),
-    HOST_NAMES_MEMBER(new HostNamesMemberKind());
+    HOST_NAMES_MEMBER(new HostNamesMemberKind()),
+    CLOCK_NAMESPACE(new ClockNamespaceKind()),
+    CLOCK_MEMBER(new ClockMemberKind()),
+    /** Open namespaces of other processes. */
+    NAMESPACE_FILE_PLACE(new NamespaceFilePlaceKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -66,11 +66,11 @@ final class MountRestore implements KindRestore<JobMount> {
         scope.objects(NamespaceOwner.class).forEach(one -> owners.put(one.tree(), one.userOwner()));
         try (NamespaceRestore namespaces = new NamespaceRestore(scope)) {
             enter(trees, members, owners, 0);
-            namespaces.name(0);
+            namespaces.makeOthers(0);
             for (UserNamespace user : namespaces.users()) {
                 namespaces.enter(user);
                 enter(trees, members, owners, user.id());
-                namespaces.name(user.id());
+                namespaces.makeOthers(user.id());
             }
         }
     }

@@ -16,19 +16,22 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.StoppedProcess;
+import org.udckpt.process.model.ClockMember;
+import org.udckpt.process.model.ClockNamespace;
 import org.udckpt.process.model.HostNames;
 import org.udckpt.process.model.HostNamesMember;
+import org.udckpt.process.model.TimeOffsets;
 import org.udckpt.process.model.UserNamespace;
 import org.udckpt.process.model.UserNamespaceMember;
 
 /**
- * The user and UTS namespaces that a job which stands still has made. Namespaces are known by the kernel's numbers; 0
+ * The user, UTS and time namespaces that a job which stands still has made. Namespaces are known by the kernel's numbers; 0
  * is the user namespace in which the job was started. Any thread.
  */
 public final class JobNamespaces {
     /** user_namespaces(7): nested no deeper. */
     private static final int DEEPEST = 32;
-    private static final String USER = "user", HOST = "uts";
+    private static final String USER = "user", HOST = "uts", TIME = "time", KIDS = "time_for_children";
     /** struct utsname: six texts of this size, nodename the second and domainname the last. */
     private static final int TEXT = 65, TEXTS = 6, NODE = 1, DOMAIN = 5;
     /** What the kernel shows for who has no number. */
@@ -53,12 +56,25 @@ public final class JobNamespaces {
         }
     }
 
+    private static final class Clock {
+        final long owner;
+        final TimeOffsets ahead;
+        final List<StoppedProcess> members = new ArrayList<>();
+        StoppedProcess forChildren;
+
+        Clock(long owner, TimeOffsets ahead) {
+            this.owner = owner;
+            this.ahead = ahead;
+        }
+    }
+
     private record Names(long number, long owner, List<AskedProcess> members, String[] texts) {}
 
     /** Those above come first. */
     private final Map<Long, User> users = new LinkedHashMap<>();
     private final Map<StoppedProcess, Long> members = new LinkedHashMap<>();
     private final Map<Long, Names> names = new LinkedHashMap<>();
+    private final Map<Long, Clock> clocks = new LinkedHashMap<>();
 
     /**
      * The user namespace of a process that has left the one in which the job was started.
@@ -163,6 +179,36 @@ public final class JobNamespaces {
         }
     }
 
+    /**
+     * A process that has left the time namespace in which the job was started, or whose children will be in another
+     * one. What /proc tells are the offsets of that one.
+     */
+    public synchronized void timed(StoppedProcess process, int started) {
+        try (Namespace own = Namespace.of(process.pid(), TIME); Namespace children = Namespace.of(process.pid(), KIDS);
+                Namespace first = Namespace.of(started, TIME)) {
+            boolean entered = own.number() != first.number();
+            if (entered && own.number() != children.number()) {
+                throw process.refuse("it is in a time namespace of its own, and its children will be in another one, "
+                        + "which cannot be checkpointed");
+            }
+            long owner = owner(process, KIDS, started);
+            TimeOffsets ahead = offsets(process.pid()).minus(offsets(started));
+            Clock clock = clocks.computeIfAbsent(children.number(), _ -> new Clock(owner, ahead));
+            if (entered) {
+                clock.members.add(process);
+            } else if (clock.forChildren == null) {
+                clock.forChildren = process;
+            } else {
+                throw process.refuse("its children will be in a time namespace of another process, which cannot be "
+                        + "checkpointed");
+            }
+        }
+    }
+
+    private static TimeOffsets offsets(int pid) {
+        return TimeOffsets.parse(Proc.text("/proc/" + pid + "/timens_offsets"));
+    }
+
     /** Asks for names, in processes of which the caller is the tracer. */
     public synchronized void ask(List<? extends AskedProcess> processes) {
         for (Names one : names.values()) {
@@ -200,6 +246,16 @@ public final class JobNamespaces {
             table.add(new HostNames(id, ids.get(one.owner), one.texts[0], one.texts[1]));
             one.members.forEach(
                     process -> table.add(new HostNamesMember(table.newId(), process.namespacePid(), id)));
+        }
+        for (Clock clock : clocks.values()) {
+            long id = table.newId();
+            table.add(new ClockNamespace(id, ids.get(clock.owner), clock.ahead.monotonicNs(),
+                    clock.ahead.boottimeNs()));
+            if (clock.forChildren != null) {
+                table.add(new ClockMember(table.newId(), clock.forChildren.namespacePid(), id, true));
+            }
+            clock.members.forEach(
+                    process -> table.add(new ClockMember(table.newId(), process.namespacePid(), id, false)));
         }
         return ids;
     }

@@ -9,7 +9,7 @@ import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.RowCheck;
 
-/** Open namespaces, which are those of the process that has them open: after a restart its new ones. */
+/** Open namespaces, which are those of processes of the job: after a restart their new ones. */
 public final class NamespaceFileKind implements DescriptorKind<NamespaceFile> {
     @Override
     public Class<NamespaceFile> record() {
@@ -35,6 +35,6 @@ public final class NamespaceFileKind implements DescriptorKind<NamespaceFile> {
 
     @Override
     public KindRestore<NamespaceFile> restore(RestoreScope scope) {
-        return new NamespaceFileRestore();
+        return new NamespaceFileRestore(scope);
     }
 }

@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.namespace;
 
+import static org.udckpt.linux.LinuxConstants.CLONE_NEWTIME;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWUSER;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWUTS;
 import static org.udckpt.linux.LinuxConstants.PR_SET_SECUREBITS;
@@ -10,24 +11,31 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.kinds.base.Struct;
+import org.udckpt.process.model.ClockMember;
+import org.udckpt.process.model.ClockNamespace;
 import org.udckpt.process.model.HostNames;
 import org.udckpt.process.model.HostNamesMember;
 import org.udckpt.process.model.Privileges;
+import org.udckpt.process.model.TimeOffsets;
 import org.udckpt.process.model.UserNamespace;
 import org.udckpt.process.model.UserNamespaceMember;
 
 /**
- * Makes user and UTS namespaces, and lets the job's processes enter them, one level of user namespaces after the other:
+ * Makes user, UTS and time namespaces, and lets the job's processes enter them, one level of user namespaces after the other:
  * in each a process has all capabilities until it gets those of the image.
  */
 public final class NamespaceRestore implements AutoCloseable {
@@ -45,7 +53,9 @@ public final class NamespaceRestore implements AutoCloseable {
         this.scope = scope;
         scope.objects(UserNamespace.class).forEach(user -> users.put(user.id(), user));
         scope.objects(UserNamespaceMember.class).forEach(member -> members.put(member.pid(), member.userSpace()));
-        for (int pid : members.keySet()) {
+        Set<Integer> write = new HashSet<>(members.keySet());
+        scope.objects(ClockMember.class).forEach(member -> write.add(member.pid()));
+        for (int pid : write) {
             Maker maker = scope.process(pid);
             proc.put(pid, maker.call("open /proc", Syscall.OPEN, maker.string("/proc"),
                     Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC, 0));
@@ -54,7 +64,8 @@ public final class NamespaceRestore implements AutoCloseable {
 
     /** Whether there is nothing to make. */
     public static boolean none(RestoreScope scope) {
-        return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(HostNamesMember.class).isEmpty();
+        return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(HostNamesMember.class).isEmpty()
+                && scope.objects(ClockMember.class).isEmpty();
     }
 
     /** Those above come first. */
@@ -100,7 +111,7 @@ public final class NamespaceRestore implements AutoCloseable {
             write(first, "gid_map", groups);
             write(first, "uid_map", users);
         }
-        follow(first, entering, "user", CLONE_NEWUSER);
+        follow(first, entering, 1, "user", CLONE_NEWUSER);
     }
 
     private UserNamespace parent(UserNamespace user) {
@@ -163,13 +174,14 @@ public final class NamespaceRestore implements AutoCloseable {
         maker.call("close", Syscall.CLOSE, fd);
     }
 
-    private void follow(Maker first, List<Maker> all, String type, int flag) {
-        if (all.size() == 1) {
+    /** @param from the first of all that is not in it yet */
+    private void follow(Maker first, List<Maker> all, int from, String type, int flag) {
+        if (all.size() == from) {
             return;
         }
         int namespace = Files.open("/proc/" + first.hostPid() + "/ns/" + type, Syscall.O_RDONLY);
         try {
-            for (Maker maker : all.subList(1, all.size())) {
+            for (Maker maker : all.subList(from, all.size())) {
                 long given = scope.give(maker, namespace);
                 maker.call("enter its " + type + " namespace", Syscall.SETNS, given, flag);
                 maker.call("close", Syscall.CLOSE, given);
@@ -179,8 +191,38 @@ public final class NamespaceRestore implements AutoCloseable {
         }
     }
 
-    /** Makes the UTS namespaces that a user namespace owns; 0: that in which the job was started. */
-    public void name(long user) {
+    /** Makes the UTS and time namespaces that a user namespace owns; 0: that in which the job was started. */
+    public void makeOthers(long user) {
+        name(user);
+        for (ClockNamespace clock : scope.objects(ClockNamespace.class)) {
+            if (clock.userOwner() == user) {
+                setClock(clock);
+            }
+        }
+    }
+
+    private void setClock(ClockNamespace clock) {
+        List<ClockMember> members = scope.objects(ClockMember.class).stream()
+                .filter(member -> member.clockSpace() == clock.id())
+                .sorted(Comparator.comparing(member -> !member.forChildren())).toList();
+        if (members.isEmpty()) {
+            return;
+        }
+        Maker first = scope.process(members.getFirst().pid());
+        String file = "/proc/" + first.hostPid() + "/timens_offsets";
+        String offsets = TimeOffsets.parse(Proc.text(file))
+                .plus(new TimeOffsets(clock.monotonicNs(), clock.boottimeNs())).text();
+        first.call("unshare its clocks", Syscall.UNSHARE, CLONE_NEWTIME);
+        if (User.id() == 0) {
+            write(file, offsets);
+        } else {
+            write(first, "timens_offsets", offsets);
+        }
+        follow(first, members.stream().<Maker>map(member -> scope.process(member.pid())).toList(),
+                members.getFirst().forChildren() ? 1 : 0, "time_for_children", CLONE_NEWTIME);
+    }
+
+    private void name(long user) {
         for (HostNames names : scope.objects(HostNames.class)) {
             List<Maker> all = scope.objects(HostNamesMember.class).stream()
                     .filter(member -> member.hostSpace() == names.id() && names.userOwner() == user)
@@ -192,7 +234,7 @@ public final class NamespaceRestore implements AutoCloseable {
             first.call("unshare its host name", Syscall.UNSHARE, CLONE_NEWUTS);
             set(first, "sethostname", Syscall.SETHOSTNAME, names.hostName());
             set(first, "setdomainname", Syscall.SETDOMAINNAME, names.domainName());
-            follow(first, all, "uts", CLONE_NEWUTS);
+            follow(first, all, 1, "uts", CLONE_NEWUTS);
         }
     }
 
