@@ -398,7 +398,7 @@ static void make(const char *kind) {
     } else if (!strncmp(kind, "mounted-", 8)) {
         mounted(kind + 8);
         if (!strcmp(kind, "mounted-sharing")) child(CLONE_FS | SIGCHLD);
-    } else if (!strcmp(kind, "host-name")) MUST(unshare(CLONE_NEWUTS));
+    } else if (!strcmp(kind, "own-ipc")) MUST(unshare(CLONE_NEWIPC));
     else {
         fprintf(stderr, "unknown kind %s\n", kind);
         exit(64);

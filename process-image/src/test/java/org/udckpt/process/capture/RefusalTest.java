@@ -100,7 +100,7 @@ class RefusalTest {
 
     /** What only root can do. */
     @ParameterizedTest
-    @CsvSource({"host-name, uts namespace of its own", "others-root, can be replaced by user 61002",
+    @CsvSource({"own-ipc, ipc namespace of its own", "others-root, can be replaced by user 61002",
             "device-node, has another owner or other permissions",
             "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",
             "raw-shut, a raw socket (IPv4) that was shut",
@@ -113,7 +113,7 @@ class RefusalTest {
             "mounted-socket, 'm/socket, on a mount that only a mount namespace of the job has'",
             "mounted-inotify, this inotify descriptor is open in a mount namespace", "mounted-proc, has no /proc",
             "mounted-directory, m/gone (deleted) is open in a mount namespace",
-            "mounted-user, user namespace of its own", "mounted-sharing, clone(2) with CLONE_FS"})
+            "mounted-user, it runs as user 61001 in a user namespace that user 0 has made", "mounted-sharing, clone(2) with CLONE_FS"})
     void oddPrivileges(String kind, String words) throws Exception {
         assumeTrue(Syscall.call(107 /* geteuid */) == 0, "not root");
         refusedTwice(kind, words);

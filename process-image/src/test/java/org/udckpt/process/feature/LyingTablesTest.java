@@ -45,7 +45,7 @@ class LyingTablesTest {
                     "socket_filters", "sysv_sem", "sysv_msg", "sysv_undo", "inotify_names", "udp_states",
                     "ip_level", "raw_sockets", "packet_sockets", "netlink_peers", "ended_owner",
                     "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees",
-                    "shared_tables", "io_uring", "aio");
+                    "shared_tables", "io_uring", "aio", "user_namespaces", "time_namespaces");
     private static final int RESTORED = Integer.getInteger("udckpt.lies", 40);
     private static final Path NOWHERE = Path.of("/nowhere");
     private static final Duration LONG = Duration.ofSeconds(60);

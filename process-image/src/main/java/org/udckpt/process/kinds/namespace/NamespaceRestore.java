@@ -102,14 +102,22 @@ public final class NamespaceRestore implements AutoCloseable {
             if (user.groupsDenied()) {
                 write(directory + "setgroups", "deny");
             }
-            write(directory + "gid_map", groups);
-            write(directory + "uid_map", users);
+            if (!groups.isEmpty()) {
+                write(directory + "gid_map", groups);
+            }
+            if (!users.isEmpty()) {
+                write(directory + "uid_map", users);
+            }
         } else { // who may write for a user namespace below is in the one above; this process has its own user only
             if (user.groupsDenied()) {
                 write(first, "setgroups", "deny");
             }
-            write(first, "gid_map", groups);
-            write(first, "uid_map", users);
+            if (!groups.isEmpty()) {
+                write(first, "gid_map", groups);
+            }
+            if (!users.isEmpty()) {
+                write(first, "uid_map", users);
+            }
         }
         follow(first, entering, 1, "user", CLONE_NEWUSER);
     }
