@@ -24,6 +24,8 @@ final class CallingProcess implements AutoCloseable {
     private static final int PID = 4, NUMBER = 8, ARGUMENTS = 16, BYTES = 80;
 
     private static volatile Path library;
+    private static int living;
+    private static long dumpable;
 
     /** Linked when one is needed first. */
     private static final class Library {
@@ -44,8 +46,13 @@ final class CallingProcess implements AutoCloseable {
         if (library == null) {
             throw new IllegalStateException("libudckpt-agent.so is not known");
         }
-        long address = LinuxError.check(invoke(Library.BEGIN, 0), "start a process for system calls");
-        calls = MemorySegment.ofAddress(address).reinterpret(BYTES);
+        hide();
+        long address = invoke(Library.BEGIN, 0);
+        if (address < 0 && address > -4096) {
+            leave();
+        }
+        calls = MemorySegment.ofAddress(LinuxError.check(address, "start a process for system calls"))
+                .reinterpret(BYTES);
     }
 
     /** Where libudckpt-agent.so is. */
@@ -76,19 +83,32 @@ final class CallingProcess implements AutoCloseable {
         return invoke(Library.MAKE, calls.address());
     }
 
-    /**
-     * Enters a user namespace. Other rights make memory one that nobody may look at (prctl(2), PR_SET_DUMPABLE), and it
-     * is this process's.
-     */
+    /** Enters a user namespace. */
     void enter(int namespace) {
-        long dumpable = Syscall.call(Syscall.PRCTL, PR_GET_DUMPABLE);
-        long result = call(Syscall.SETNS, new long[]{namespace, CLONE_NEWUSER, 0, 0, 0, 0});
-        Syscall.call(Syscall.PRCTL, PR_SET_DUMPABLE, dumpable);
-        LinuxError.check(result, "enter a user namespace");
+        LinuxError.check(call(Syscall.SETNS, new long[]{namespace, CLONE_NEWUSER, 0, 0, 0, 0}),
+                "enter a user namespace");
     }
 
     @Override
     public synchronized void close() {
         invoke(Library.END, calls.address());
+        leave();
+    }
+
+    /**
+     * Who has all capabilities in a user namespace could trace who enters it (ptrace(2)), and would have this process's
+     * memory: so nobody may who is not root, as long as there is one.
+     */
+    private static synchronized void hide() {
+        if (living++ == 0) {
+            dumpable = Syscall.call(Syscall.PRCTL, PR_GET_DUMPABLE);
+            LinuxError.check(Syscall.call(Syscall.PRCTL, PR_SET_DUMPABLE, 0), "PR_SET_DUMPABLE");
+        }
+    }
+
+    private static synchronized void leave() {
+        if (--living == 0 && dumpable == 1) {
+            Syscall.call(Syscall.PRCTL, PR_SET_DUMPABLE, 1);
+        }
     }
 }

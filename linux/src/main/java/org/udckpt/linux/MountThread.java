@@ -23,6 +23,12 @@ public final class MountThread implements AutoCloseable {
         /** In /proc. */
         String directory();
 
+        /** Its mount namespace, open. @param own its directory in /proc */
+        int namespace(int own);
+
+        /** Its namespace's root directory, as a path of this process. @param own its directory in /proc */
+        String root(int own);
+
         @Override
         void close();
     }
@@ -33,32 +39,29 @@ public final class MountThread implements AutoCloseable {
 
     /** @throws LinuxError this process may not enter it */
     public MountThread(int pid) {
-        this("/proc/" + pid + "/ns/mnt");
+        this(Namespace.of(pid, "mnt"));
     }
 
     /** In the same namespace as another one. */
     public MountThread(MountThread other) {
-        this(Files.ofDescriptor(other.own) + "/ns/mnt");
+        this(new Namespace(other.namespace()));
     }
 
-    private MountThread(String file) {
-        int namespace = Files.open(file, Syscall.O_RDONLY);
-        try (Namespace user = Namespace.ownerElsewhere(namespace)) {
+    private MountThread(Namespace entered) {
+        try (Namespace namespace = entered; Namespace user = Namespace.ownerElsewhere(namespace.descriptor())) {
             caller = user == null ? new InThread() : new InProcess(user);
             try {
                 own = Files.open(caller.directory(), Syscall.O_PATH | Syscall.O_DIRECTORY);
                 if (user == null) { // a thread that shares its root directory with others cannot change it
                     LinuxError.check(call(UNSHARE, CLONE_FS), "unshare(CLONE_FS)");
                 }
-                if (User.id() == 0 || !Files.stat(file).isSame(Files.stat("/proc/self/ns/mnt"))) {
-                    LinuxError.check(call(Syscall.SETNS, namespace, CLONE_NEWNS), "enter a mount namespace");
+                if (User.id() == 0 || !Files.stat(namespace.descriptor()).isSame(Files.stat("/proc/self/ns/mnt"))) {
+                    LinuxError.check(call(Syscall.SETNS, namespace.descriptor(), CLONE_NEWNS), "enter a mount namespace");
                 }
             } catch (RuntimeException | Error e) {
                 caller.close();
                 throw e;
             }
-        } finally {
-            Files.close(namespace);
         }
     }
 
@@ -105,6 +108,16 @@ public final class MountThread implements AutoCloseable {
         }
 
         @Override
+        public int namespace(int own) {
+            return Files.open(Files.ofDescriptor(own) + "/ns/mnt", Syscall.O_RDONLY);
+        }
+
+        @Override
+        public String root(int own) {
+            return Files.ofDescriptor(own) + "/root";
+        }
+
+        @Override
         public void close() {
             try {
                 calls.put(new Call(-1, new long[6]));
@@ -116,6 +129,7 @@ public final class MountThread implements AutoCloseable {
 
     private static final class InProcess implements Caller {
         private final CallingProcess process = new CallingProcess();
+        private int root = -1;
 
         InProcess(Namespace user) {
             try {
@@ -136,9 +150,31 @@ public final class MountThread implements AutoCloseable {
             return "/proc/" + process.pid();
         }
 
+        /** By itself: it may not be looked at from outside. */
+        @Override
+        public int namespace(int own) {
+            return open(own, "ns/mnt", Syscall.O_RDONLY);
+        }
+
+        @Override
+        public synchronized String root(int own) {
+            if (root < 0) {
+                root = open(own, "/", Syscall.O_PATH | Syscall.O_DIRECTORY);
+            }
+            return Files.ofDescriptor(root);
+        }
+
+        private int open(int directory, String path, int flags) {
+            return (int) LinuxError.check(process.call(Syscall.OPENAT, new long[]{directory, Scratch.string(path),
+                    flags | Syscall.O_CLOEXEC, 0, 0, 0}), "open " + path);
+        }
+
         @Override
         public void close() {
             process.close();
+            if (root >= 0) {
+                Files.close(root);
+            }
         }
     }
 
@@ -156,12 +192,12 @@ public final class MountThread implements AutoCloseable {
 
     /** The namespace, open. */
     public int namespace() {
-        return Files.open(Files.ofDescriptor(own) + "/ns/mnt", Syscall.O_RDONLY);
+        return caller.namespace(own);
     }
 
     /** The namespace's own root directory, as a path of this process. */
     public String root() {
-        return Files.ofDescriptor(own) + "/root";
+        return caller.root(own);
     }
 
     @Override

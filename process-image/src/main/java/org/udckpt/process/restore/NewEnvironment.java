@@ -22,10 +22,12 @@ public final class NewEnvironment {
 
     private final byte[] text;
     private final RestoreTarget target;
+    private final LazyProcesses lazy;
 
     /** @param target has them, as NAME=VALUE, {@link #MOST_BYTES} in all */
-    NewEnvironment(RestoreTarget target) {
+    NewEnvironment(RestoreTarget target, LazyProcesses lazy) {
         this.target = target;
+        this.lazy = lazy;
         this.text = target.environment().stream().map(variable -> variable + "\0").collect(Collectors.joining())
                 .getBytes(StandardCharsets.UTF_8);
     }
@@ -45,7 +47,9 @@ public final class NewEnvironment {
                 ByteBuffer record =
                         ByteBuffer.allocate(Layout.NewEnvironment.TEXT + text.length).order(ByteOrder.LITTLE_ENDIAN);
                 record.putLong(Layout.NewEnvironment.LENGTH, text.length).put(Layout.NewEnvironment.TEXT, text);
-                tracee.memory().writeBytes(region.start() + symbol, record.array());
+                long at = region.start() + symbol;
+                lazy.need(tracee, at & -4096L, at + record.capacity());
+                tracee.memory().writeBytes(at, record.array());
                 return;
             }
         }

@@ -304,7 +304,7 @@ public final class Restorer {
         descriptors.finishMemory();
         spaces.values().stream().filter(AddressSpace::hasNamelessProgram).forEach(AddressSpace::describe);
         descriptors.place();
-        NewEnvironment environment = new NewEnvironment(target);
+        NewEnvironment environment = new NewEnvironment(target, lazy);
         image.processes().forEach(process -> environment.give(tracees.get(process.pid()), regionsOf(process)));
         for (int i = 0; i < image.processes().size(); i++) {
             ProcessState process = image.processes().get(i);

@@ -132,6 +132,9 @@ final class TcpCapture implements SocketCapture {
             case TcpTable.CLOSE -> new Verdict(end.receivesNoMore() ? TcpState.CLOSED : TcpState.UNCONNECTED, 0);
             case TcpTable.ESTABLISHED, TcpTable.CLOSE_WAIT, TcpTable.FIN_WAIT1,
                     TcpTable.FIN_WAIT2 -> connection(end, state);
+            // closed when the last bytes have arrived, for which there may have to be room
+            case TcpTable.CLOSING, TcpTable.LAST_ACK -> connection(end, state) == null ? null
+                    : wait(end, "it is being closed");
             default -> wait(end, "it is being connected or closed");
         };
     }
