@@ -31,7 +31,8 @@ public final class LinuxConstants {
 
     /** Processes (wait4(2), setrlimit(2), prctl(2), capabilities(7), kcmp(2), arch_prctl(2), mount(2), seccomp(2)). */
     public static final int WNOHANG = 1, RLIMIT_DATA = 2, RLIMIT_CORE = 4, RLIMIT_NPROC = 6, RLIMIT_NOFILE = 7,
-            RLIMIT_MEMLOCK = 8, RLIMIT_AS = 9, PR_GET_DUMPABLE = 3, PR_SET_DUMPABLE = 4, PR_SET_NAME = 15, PR_GET_SECUREBITS = 27,
+            RLIMIT_MEMLOCK = 8, RLIMIT_AS = 9, PR_GET_DUMPABLE = 3, PR_SET_DUMPABLE = 4, PR_SET_NAME = 15,
+            PR_GET_SECUREBITS = 27,
             PR_SET_SECUREBITS = 28, PR_SET_CHILD_SUBREAPER = 36, PR_SET_SECCOMP = 22, PR_SET_NO_NEW_PRIVS = 38,
             SECBIT_NO_SETUID_FIXUP = 4, KCMP_VM = 1, XTILEDATA = 18, MS_BIND = 4096,
             SECCOMP_MODE_STRICT = 1, SECCOMP_SET_MODE_FILTER = 1, SECCOMP_FILTER_FLAG_TSYNC = 1;
@@ -69,7 +70,8 @@ public final class LinuxConstants {
             AT_RECURSIVE = 0x8000;
 
     /** Namespaces, and what ioctl(2) tells of them (namespaces(7), ioctl_ns(2)). */
-    public static final int CLONE_NEWTIME = 0x80, CLONE_NEWUSER = 0x1000_0000, CLONE_NEWUTS = 0x400_0000, NS_GET_USERNS = 0xb701,
+    public static final int CLONE_NEWTIME = 0x80, CLONE_NEWUSER = 0x1000_0000, CLONE_NEWUTS = 0x400_0000,
+            NS_GET_USERNS = 0xb701,
             NS_GET_PARENT = 0xb702, NS_GET_OWNER_UID = 0xb704;
 
     private LinuxConstants() {}

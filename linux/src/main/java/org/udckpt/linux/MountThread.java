@@ -56,7 +56,8 @@ public final class MountThread implements AutoCloseable {
                     LinuxError.check(call(UNSHARE, CLONE_FS), "unshare(CLONE_FS)");
                 }
                 if (User.id() == 0 || !Files.stat(namespace.descriptor()).isSame(Files.stat("/proc/self/ns/mnt"))) {
-                    LinuxError.check(call(Syscall.SETNS, namespace.descriptor(), CLONE_NEWNS), "enter a mount namespace");
+                    LinuxError.check(call(Syscall.SETNS, namespace.descriptor(), CLONE_NEWNS),
+                            "enter a mount namespace");
                 }
             } catch (RuntimeException | Error e) {
                 caller.close();

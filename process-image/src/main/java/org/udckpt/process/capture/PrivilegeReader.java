@@ -35,11 +35,13 @@ final class PrivilegeReader {
         TaskStatus first = process.main().status;
         boolean main = thread == process.main();
         if (ROOT) {
-            thread.ownCredentials = process.ownUsers || other(status, origin, IDS) != null || other(status, origin, CAPABILITIES) != null;
+            thread.ownCredentials = process.ownUsers || other(status, origin, IDS) != null
+                    || other(status, origin, CAPABILITIES) != null;
         } else {
             refuseOther(process, thread, main ? origin : first, IDS, "other user or group ids");
             thread.ownCredentials = process.ownUsers;
-            if (!main && !process.ownUsers) { // a main thread has none; in the namespaces of a restart its shepherd keeps some
+            // a main thread has none; in the namespaces of a restart its shepherd keeps some
+            if (!main && !process.ownUsers) {
                 refuseOther(process, thread, first, CAPABILITIES, "other capabilities");
             }
         }

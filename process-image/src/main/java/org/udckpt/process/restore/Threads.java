@@ -35,7 +35,8 @@ final class Threads {
             if (main) {
                 tracee.call("set_tid_address", Syscall.SET_TID_ADDRESS, state.clearChildTid());
             }
-            threads.add(new Thread(state, main ? tracee.hostPid() : tracee.thread(state.tid(), state.clearChildTid(), last)));
+            threads.add(new Thread(state,
+                    main ? tracee.hostPid() : tracee.thread(state.tid(), state.clearChildTid(), last)));
         }
     }
 

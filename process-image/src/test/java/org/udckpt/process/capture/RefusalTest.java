@@ -113,7 +113,8 @@ class RefusalTest {
             "mounted-socket, 'm/socket, on a mount that only a mount namespace of the job has'",
             "mounted-inotify, this inotify descriptor is open in a mount namespace", "mounted-proc, has no /proc",
             "mounted-directory, m/gone (deleted) is open in a mount namespace",
-            "mounted-user, it runs as user 61001 in a user namespace that user 0 has made", "mounted-sharing, clone(2) with CLONE_FS"})
+            "mounted-user, it runs as user 61001 in a user namespace that user 0 has made",
+            "mounted-sharing, clone(2) with CLONE_FS"})
     void oddPrivileges(String kind, String words) throws Exception {
         assumeTrue(Syscall.call(107 /* geteuid */) == 0, "not root");
         refusedTwice(kind, words);

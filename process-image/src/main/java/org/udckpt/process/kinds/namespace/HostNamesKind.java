@@ -28,7 +28,8 @@ public final class HostNamesKind implements ObjectKind<HostNames> {
         row.text("domainName", one.domainName());
         row.require(one.hostName().length() <= LONGEST && one.domainName().length() <= LONGEST,
                 "a name of %d and one of %d characters", one.hostName().length(), one.domainName().length());
-        row.require(one.userOwner() == 0 || image.is(one.userOwner(), UserNamespace.class), "userOwner %d is no user namespace",
+        row.require(one.userOwner() == 0 || image.is(one.userOwner(), UserNamespace.class),
+                "userOwner %d is no user namespace",
                 one.userOwner());
     }
 }

@@ -25,8 +25,8 @@ import org.udckpt.process.model.UserNamespace;
 import org.udckpt.process.model.UserNamespaceMember;
 
 /**
- * The user, UTS and time namespaces that a job which stands still has made. Namespaces are known by the kernel's numbers; 0
- * is the user namespace in which the job was started. Any thread.
+ * The user, UTS and time namespaces that a job which stands still has made. Namespaces are known by the kernel's
+ * numbers; 0 is the user namespace in which the job was started. Any thread.
  */
 public final class JobNamespaces {
     /** user_namespaces(7): nested no deeper. */
@@ -174,8 +174,8 @@ public final class JobNamespaces {
     public synchronized void named(AskedProcess process, int started) {
         try (Namespace own = Namespace.of(process.pid(), HOST)) {
             long owner = owner(process, HOST, started);
-            names.computeIfAbsent(own.number(), number -> new Names(number, owner, new ArrayList<>(), new String[2]))
-                    .members.add(process);
+            names.computeIfAbsent(own.number(),
+                    number -> new Names(number, owner, new ArrayList<>(), new String[2])).members.add(process);
         }
     }
 

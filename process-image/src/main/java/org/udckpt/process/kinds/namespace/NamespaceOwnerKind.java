@@ -22,6 +22,7 @@ public final class NamespaceOwnerKind implements ObjectKind<NamespaceOwner> {
     @Override
     public void check(NamespaceOwner one, RowCheck row, CheckedImage image) throws BrokenTable {
         row.between(1, Integer.MAX_VALUE, "tree", one.tree());
-        row.require(image.is(one.userOwner(), UserNamespace.class), "userOwner %d is no user namespace", one.userOwner());
+        row.require(image.is(one.userOwner(), UserNamespace.class), "userOwner %d is no user namespace",
+                one.userOwner());
     }
 }

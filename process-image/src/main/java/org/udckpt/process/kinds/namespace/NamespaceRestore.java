@@ -35,8 +35,8 @@ import org.udckpt.process.model.UserNamespace;
 import org.udckpt.process.model.UserNamespaceMember;
 
 /**
- * Makes user, UTS and time namespaces, and lets the job's processes enter them, one level of user namespaces after the other:
- * in each a process has all capabilities until it gets those of the image.
+ * Makes user, UTS and time namespaces, and lets the job's processes enter them, one level of user namespaces after the
+ * other: in each a process has all capabilities until it gets those of the image.
  */
 public final class NamespaceRestore implements AutoCloseable {
     /** user_namespaces(7): lines of a map. */
