@@ -56,11 +56,11 @@ public record Namespace(int descriptor) implements AutoCloseable {
             process.enter(descriptor);
             long fd = process.call(Syscall.OPEN, new long[]{Scratch.string(path),
                     Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0, 0, 0, 0});
-            return read((int) LinuxError.check(fd, "open " + path), path);
+            return all((int) LinuxError.check(fd, "open " + path), path);
         }
     }
 
-    private static String read(int fd, String path) {
+    private static String all(int fd, String path) {
         try {
             StringBuilder text = new StringBuilder();
             MemorySegment data = Scratch.data();

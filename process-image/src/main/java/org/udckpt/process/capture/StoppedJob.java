@@ -116,7 +116,7 @@ final class StoppedJob {
 
     private static Clocks clocks(int pid) {
         long[] now = {clock(1), clock(7), clock(0)};
-        TimeOffsets offsets = TimeOffsets.parse(Proc.text("/proc/" + pid + "/timens_offsets"));
+        TimeOffsets offsets = TimeOffsets.of(Proc.text("/proc/" + pid + "/timens_offsets"));
         now[0] += offsets.monotonicNs();
         now[1] += offsets.boottimeNs();
         return new Clocks(now[0], now[1], now[2]);

@@ -47,13 +47,13 @@ import org.udckpt.process.kinds.named.PseudoFileKind;
 import org.udckpt.process.kinds.named.RootDirectoryKind;
 import org.udckpt.process.kinds.namespace.ClockMemberKind;
 import org.udckpt.process.kinds.namespace.ClockNamespaceKind;
-import org.udckpt.process.kinds.namespace.HostNamesKind;
-import org.udckpt.process.kinds.namespace.HostNamesMemberKind;
 import org.udckpt.process.kinds.namespace.NamespaceFileKind;
 import org.udckpt.process.kinds.namespace.NamespaceFilePlaceKind;
 import org.udckpt.process.kinds.namespace.NamespaceOwnerKind;
 import org.udckpt.process.kinds.namespace.UserNamespaceKind;
 import org.udckpt.process.kinds.namespace.UserNamespaceMemberKind;
+import org.udckpt.process.kinds.namespace.UtsNamesKind;
+import org.udckpt.process.kinds.namespace.UtsNamesMemberKind;
 import org.udckpt.process.kinds.netlink.NetlinkPeerKind;
 import org.udckpt.process.kinds.netlink.NetlinkSocketKind;
 import org.udckpt.process.kinds.packet.LinkSocketKind;
@@ -217,8 +217,8 @@ public enum ObjectKinds {
     USER_NAMESPACE(new UserNamespaceKind()),
     USER_NAMESPACE_MEMBER(new UserNamespaceMemberKind()),
     NAMESPACE_OWNER(new NamespaceOwnerKind()),
-    HOST_NAMES(new HostNamesKind()),
-    HOST_NAMES_MEMBER(new HostNamesMemberKind()),
+    UTS_NAMES(new UtsNamesKind()),
+    UTS_NAMES_MEMBER(new UtsNamesMemberKind()),
     CLOCK_NAMESPACE(new ClockNamespaceKind()),
     CLOCK_MEMBER(new ClockMemberKind()),
     /** Open namespaces of other processes. */

@@ -10,7 +10,7 @@ public record TimeOffsets(long monotonicNs, long boottimeNs) {
     private static final long SECOND_NS = 1_000_000_000L;
 
     /** From the text of that file. */
-    public static TimeOffsets parse(String text) {
+    public static TimeOffsets of(String text) {
         long[] offsets = new long[2];
         for (String line : text.split("\n")) {
             String[] words = line.strip().split("\\s+");

@@ -31,7 +31,7 @@ class KindOrderTest {
             Map.entry("signal", Set.of("lock")), Map.entry("filter", Set.of("socket")),
             Map.entry("binaryoption", Set.of("socket")), Map.entry("raw", Set.of("socket")),
             Map.entry("packet", Set.of("socket")),
-            Map.entry("mount", Set.of("named")));
+            Map.entry("mount", Set.of("named", "namespace")));
     /** Folders of no kind. */
     private static final Set<String> SHARED = Set.of("base", "socket", "refused");
 

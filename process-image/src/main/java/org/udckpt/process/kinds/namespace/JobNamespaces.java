@@ -18,11 +18,11 @@ import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.model.ClockMember;
 import org.udckpt.process.model.ClockNamespace;
-import org.udckpt.process.model.HostNames;
-import org.udckpt.process.model.HostNamesMember;
 import org.udckpt.process.model.TimeOffsets;
 import org.udckpt.process.model.UserNamespace;
 import org.udckpt.process.model.UserNamespaceMember;
+import org.udckpt.process.model.UtsNames;
+import org.udckpt.process.model.UtsNamesMember;
 
 /**
  * The user, UTS and time namespaces that a job which stands still has made. Namespaces are known by the kernel's
@@ -206,7 +206,7 @@ public final class JobNamespaces {
     }
 
     private static TimeOffsets offsets(int pid) {
-        return TimeOffsets.parse(Proc.text("/proc/" + pid + "/timens_offsets"));
+        return TimeOffsets.of(Proc.text("/proc/" + pid + "/timens_offsets"));
     }
 
     /** Asks for names, in processes of which the caller is the tracer. */
@@ -243,9 +243,9 @@ public final class JobNamespaces {
                 .add(new UserNamespaceMember(table.newId(), process.namespacePid(), ids.get(number))));
         for (Names one : names.values()) {
             long id = table.newId();
-            table.add(new HostNames(id, ids.get(one.owner), one.texts[0], one.texts[1]));
+            table.add(new UtsNames(id, ids.get(one.owner), one.texts[0], one.texts[1]));
             one.members.forEach(
-                    process -> table.add(new HostNamesMember(table.newId(), process.namespacePid(), id)));
+                    process -> table.add(new UtsNamesMember(table.newId(), process.namespacePid(), id)));
         }
         for (Clock clock : clocks.values()) {
             long id = table.newId();

@@ -27,12 +27,12 @@ import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.kinds.base.Struct;
 import org.udckpt.process.model.ClockMember;
 import org.udckpt.process.model.ClockNamespace;
-import org.udckpt.process.model.HostNames;
-import org.udckpt.process.model.HostNamesMember;
 import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.TimeOffsets;
 import org.udckpt.process.model.UserNamespace;
 import org.udckpt.process.model.UserNamespaceMember;
+import org.udckpt.process.model.UtsNames;
+import org.udckpt.process.model.UtsNamesMember;
 
 /**
  * Makes user, UTS and time namespaces, and lets the job's processes enter them, one level of user namespaces after the
@@ -64,7 +64,7 @@ public final class NamespaceRestore implements AutoCloseable {
 
     /** Whether there is nothing to make. */
     public static boolean none(RestoreScope scope) {
-        return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(HostNamesMember.class).isEmpty()
+        return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(UtsNamesMember.class).isEmpty()
                 && scope.objects(ClockMember.class).isEmpty();
     }
 
@@ -218,7 +218,7 @@ public final class NamespaceRestore implements AutoCloseable {
         }
         Maker first = scope.process(members.getFirst().pid());
         String file = "/proc/" + first.hostPid() + "/timens_offsets";
-        String offsets = TimeOffsets.parse(Proc.text(file))
+        String offsets = TimeOffsets.of(Proc.text(file))
                 .plus(new TimeOffsets(clock.monotonicNs(), clock.boottimeNs())).text();
         first.call("unshare its clocks", Syscall.UNSHARE, CLONE_NEWTIME);
         if (User.id() == 0) {
@@ -231,8 +231,8 @@ public final class NamespaceRestore implements AutoCloseable {
     }
 
     private void name(long user) {
-        for (HostNames names : scope.objects(HostNames.class)) {
-            List<Maker> all = scope.objects(HostNamesMember.class).stream()
+        for (UtsNames names : scope.objects(UtsNames.class)) {
+            List<Maker> all = scope.objects(UtsNamesMember.class).stream()
                     .filter(member -> member.hostSpace() == names.id() && names.userOwner() == user)
                     .<Maker>map(member -> scope.process(member.pid())).toList();
             if (all.isEmpty()) {

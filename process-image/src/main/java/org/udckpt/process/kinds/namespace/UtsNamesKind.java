@@ -3,27 +3,27 @@ package org.udckpt.process.kinds.namespace;
 import org.udckpt.process.kinds.base.CheckedImage;
 import org.udckpt.process.kinds.base.ObjectKind;
 import org.udckpt.process.model.BrokenTable;
-import org.udckpt.process.model.HostNames;
 import org.udckpt.process.model.RowCheck;
 import org.udckpt.process.model.UserNamespace;
+import org.udckpt.process.model.UtsNames;
 
 /** UTS namespaces that the job has made; the restart of mounts makes them, too. */
-public final class HostNamesKind implements ObjectKind<HostNames> {
+public final class UtsNamesKind implements ObjectKind<UtsNames> {
     /** __NEW_UTS_LEN */
     private static final int LONGEST = 64;
 
     @Override
-    public Class<HostNames> record() {
-        return HostNames.class;
+    public Class<UtsNames> record() {
+        return UtsNames.class;
     }
 
     @Override
-    public String shown(HostNames one) {
+    public String shown(UtsNames one) {
         return one.hostName();
     }
 
     @Override
-    public void check(HostNames one, RowCheck row, CheckedImage image) throws BrokenTable {
+    public void check(UtsNames one, RowCheck row, CheckedImage image) throws BrokenTable {
         row.text("hostName", one.hostName());
         row.text("domainName", one.domainName());
         row.require(one.hostName().length() <= LONGEST && one.domainName().length() <= LONGEST,
