@@ -41,6 +41,8 @@ import org.udckpt.process.kinds.mount.JobFilesystemKind;
 import org.udckpt.process.kinds.mount.JobMountKind;
 import org.udckpt.process.kinds.mount.NamespaceMemberKind;
 import org.udckpt.process.kinds.mount.OutsidePathKind;
+import org.udckpt.process.kinds.mqueue.OpenPosixQueueKind;
+import org.udckpt.process.kinds.mqueue.PosixQueueKind;
 import org.udckpt.process.kinds.named.DirectoryOrDeviceKind;
 import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
@@ -204,7 +206,11 @@ public enum ObjectKinds {
     /** Their settings. */
     CONTROL_GROUP_FILE(new ControlGroupFileKind()),
     /** Who is in one. */
-    CONTROL_GROUP_MEMBER(new ControlGroupMemberKind());
+    CONTROL_GROUP_MEMBER(new ControlGroupMemberKind()),
+    /** mq_overview(7). */
+    POSIX_QUEUE(new PosixQueueKind()),
+    /** mq_open(3). */
+    OPEN_POSIX_QUEUE(new OpenPosixQueueKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -36,7 +36,7 @@ import org.udckpt.process.model.Region;
 final class FileChecks {
     private static final int ACCESS = 3;
     /** Mounted anew for each restored job. */
-    private static final List<String> OWN = List.of("/proc", "/dev/pts");
+    private static final List<String> OWN = List.of("/proc", "/dev/pts", "/dev/mqueue");
 
     private final JobImage image;
     private final Consumer<String> warn;

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 
 /** What cannot be captured is refused by name, with rank, process and descriptor, and the program goes on unharmed. */
@@ -55,7 +57,7 @@ class RefusalTest {
             "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test",
             "process-keyring, a process keyring", "thread-keyring, a thread keyring",
             "call-handler, PR_SET_SYSCALL_USER_DISPATCH",
-            "aio, io_setup", "message-queue, POSIX message queue",
+            "aio, io_setup", "message-queue-thread, SIGEV_THREAD", "message-queue-unknown, whose value is not known",
             "ended-descriptors, belongs to a process that has ended",
             "ended-memory, belongs to a process that has ended", "ended-read, and was read before",
             "ended-environment, a restart could not open it again",
@@ -87,9 +89,25 @@ class RefusalTest {
         }
     }
 
+    @Test
+    void messageQueueOfAnotherProcess() throws Exception {
+        long pid = ProcessHandle.current().pid();
+        String name = "udckpt-outside-" + pid;
+        long queue = LinuxError.check(Syscall.call(Syscall.MQ_OPEN, Scratch.string(name),
+                Syscall.O_CREAT | Syscall.O_EXCL | Syscall.O_RDWR, 0600, 0), "mq_open");
+        try {
+            refusedTwice("message-queue-/" + name,
+                    "POSIX message queue /" + name + " is also open in process " + pid);
+        } finally {
+            org.udckpt.linux.Files.close((int) queue);
+            Syscall.call(Syscall.MQ_UNLINK, Scratch.string(name));
+        }
+    }
+
     /** What may be over the next time, and can never be looked at without harm. */
     @ParameterizedTest
-    @CsvSource({"tcp-urgent, a pending urgent byte", "tcp-early, before it was accepted"})
+    @CsvSource({"tcp-urgent, a pending urgent byte", "tcp-early, before it was accepted",
+            "message-queue-full, has room for one message"})
     void anotherTime(String kind, String words) throws Exception {
         try (Target target = Target.own("odd", kind)) {
             CaptureFailed failed = assertThrows(CaptureFailed.class, () -> Capture.take(target.request()).close());

@@ -177,7 +177,8 @@ public final class OpenedByName {
      * @return why a restart would not find it; null: it will, or the restart itself makes that file system
      */
     private static String foundHere(StoppedProcess process, String path, Files.Stat stat) {
-        if (path.startsWith("/proc/") || path.startsWith("/dev/pts") || !process.hasMountsOfItsOwn()) {
+        if (path.startsWith("/proc/") || path.startsWith("/dev/pts") || path.equals("/dev/mqueue")
+                || !process.hasMountsOfItsOwn()) {
             return null;
         }
         String there = process.outside(path);
