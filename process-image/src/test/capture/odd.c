@@ -393,11 +393,7 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "udp-group")) udp_group();
     else if (!strcmp(kind, "multipath")) multipath();
     else if (!strcmp(kind, "raw-shut")) shutdown(socket(AF_INET, SOCK_RAW, IPPROTO_UDP), SHUT_RDWR); /* ENOTCONN */
-    else if (!strcmp(kind, "device-node")) {
-        MUST(mknod("node", S_IFCHR | 0640, makedev(1, 3)));
-        MUST(open("node", O_RDWR));
-        MUST(unlink("node"));
-    } else if (!strcmp(kind, "peer-groups")) peer_groups();
+    else if (!strcmp(kind, "peer-groups")) peer_groups();
     else if (!strcmp(kind, "urgent-owner")) MUST(fcntl(socket(AF_INET, SOCK_STREAM, 0), F_SETOWN, getppid()));
     else if (!strcmp(kind, "netlink-generic")) MUST(socket(AF_NETLINK, SOCK_RAW, 16));
     else if (!strncmp(kind, "tcp-to:", 7)) call(loopback(atoi(kind + 7)));

@@ -46,6 +46,7 @@ import org.udckpt.process.kinds.mqueue.PosixQueueKind;
 import org.udckpt.process.kinds.named.DirectoryOrDeviceKind;
 import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
+import org.udckpt.process.kinds.named.RemovedDeviceKind;
 import org.udckpt.process.kinds.named.RootDirectoryKind;
 import org.udckpt.process.kinds.namespace.NamespaceFileKind;
 import org.udckpt.process.kinds.netlink.NetlinkPeerKind;
@@ -210,7 +211,9 @@ public enum ObjectKinds {
     /** mq_overview(7). */
     POSIX_QUEUE(new PosixQueueKind()),
     /** mq_open(3). */
-    OPEN_POSIX_QUEUE(new OpenPosixQueueKind());
+    OPEN_POSIX_QUEUE(new OpenPosixQueueKind()),
+    /** mknod(2), of which only the open file is left. */
+    REMOVED_DEVICE(new RemovedDeviceKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -119,7 +119,6 @@ class RefusalTest {
     /** What only root can do. */
     @ParameterizedTest
     @CsvSource({"host-name, uts namespace of its own", "others-root, can be replaced by user 61002",
-            "device-node, has another owner or other permissions",
             "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",
             "raw-shut, a raw socket (IPv4) that was shut",
             "unix-early-urgent, not accepted yet has urgent data", "unix-early-large, of more than about a page",
