@@ -72,6 +72,7 @@ import org.udckpt.process.kinds.udp.UdpSocketKind;
 import org.udckpt.process.kinds.unix.CredentialsInFlightKind;
 import org.udckpt.process.kinds.unix.DescriptorInFlightKind;
 import org.udckpt.process.kinds.unix.GonePeerKind;
+import org.udckpt.process.kinds.unix.OwnSocketFileKind;
 import org.udckpt.process.kinds.unix.SenderNameKind;
 import org.udckpt.process.kinds.unix.UnixOptionsKind;
 import org.udckpt.process.kinds.unix.UnixSocketKind;
@@ -213,7 +214,9 @@ public enum ObjectKinds {
     /** mq_open(3). */
     OPEN_POSIX_QUEUE(new OpenPosixQueueKind()),
     /** mknod(2), of which only the open file is left. */
-    REMOVED_DEVICE(new RemovedDeviceKind());
+    REMOVED_DEVICE(new RemovedDeviceKind()),
+    /** bind(2) of unix(7) in a mount namespace. */
+    OWN_SOCKET_FILE(new OwnSocketFileKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -19,7 +19,6 @@ import org.udckpt.process.kinds.memory.SharedMemoryKind;
 import org.udckpt.process.kinds.named.DirectoryOrDevice;
 import org.udckpt.process.kinds.named.RootDirectory;
 import org.udckpt.process.model.FileIdentity;
-import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.JobMount;
@@ -116,7 +115,8 @@ final class FileChecks {
                 permitted(path, flags, now);
             }
         }
-        image.watches().stream().map(InotifyWatch::path).distinct().filter(path -> looked(path, later))
+        image.watches().stream().map(watch -> names.views().outsideOf(watch.inotify(), watch.path()))
+                .filter(Objects::nonNull).distinct().filter(path -> looked(path, later))
                 .forEach(path -> stat(() -> names.look(path, true), path, "watches"));
     }
 

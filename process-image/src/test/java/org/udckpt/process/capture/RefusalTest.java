@@ -127,8 +127,8 @@ class RefusalTest {
             "packet-ring, mapped memory of socket:", "packet-group, chosen by a program (PACKET_FANOUT_DATA)",
             "mounted-ramfs, 'a file system (ramfs, odd, /) that a restart cannot mount again'",
             "mounted-fifo, 'n/fifo, on a mount that only the namespace has, is open'",
-            "mounted-socket, 'm/socket, on a mount that only a mount namespace of the job has'",
-            "mounted-inotify, this inotify descriptor is open in a mount namespace", "mounted-proc, has no /proc",
+            "mounted-socket, 'n/socket, on a mount that only a mount namespace of the job has'",
+            "mounted-proc, has no /proc",
             "mounted-directory, m/gone (deleted) is open in a mount namespace",
             "mounted-user, user namespace of its own", "mounted-sharing, clone(2) with CLONE_FS"})
     void oddPrivileges(String kind, String words) throws Exception {

@@ -66,8 +66,7 @@ public final class TmpfsReader {
     private void read(int copy, MountThread thread, MountLine mount) {
         try {
             MountCalls.change(thread, copy, MOUNT_ATTR_NOATIME, MOUNT_ATTR_ATIME, 0, mount.point());
-            try (Folder root = Folder.of("/", Files.open(Files.ofDescriptor(copy),
-                    Syscall.O_RDONLY | Syscall.O_DIRECTORY))) {
+            try (Folder root = Folder.of("/", open(Files.ofDescriptor(copy) + "/.", "/"))) {
                 entry(Files.ofDescriptor(root.descriptor()), "/", root.stat(), "", 0);
                 read(root);
             }
@@ -88,8 +87,7 @@ public final class TmpfsReader {
             boolean content = first == null && stat.type() == Files.Stat.REGULAR && stat.size() > 0;
             entry(through, path, stat, target, content ? content(through, path, stat) : 0);
             if (stat.type() == Files.Stat.DIRECTORY) {
-                try (Folder sub = Folder.of(path, Files.open(through, Syscall.O_RDONLY | Syscall.O_DIRECTORY
-                        | Syscall.O_NOFOLLOW))) {
+                try (Folder sub = Folder.of(path, open(through, path))) {
                     read(sub);
                 }
             }
@@ -97,12 +95,17 @@ public final class TmpfsReader {
     }
 
     private long content(String through, String path, Files.Stat stat) {
-        int fd = (int) LinuxError.check(quiet.tryOpen(through, path), "open " + path);
+        int fd = open(through, path);
         try {
             return contents.add(path, stat, fd);
         } finally {
             Files.close(fd);
         }
+    }
+
+    /** Who watches it, or the directory that {@code through} leads through, does not hear of it. */
+    private int open(String through, String path) {
+        return (int) LinuxError.check(quiet.tryOpen(through, through), "open " + path);
     }
 
     private void entry(String through, String path, Files.Stat stat, String target, long content) {
