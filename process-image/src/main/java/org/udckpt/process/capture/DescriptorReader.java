@@ -85,7 +85,6 @@ final class DescriptorReader {
     private void look(OpenDescriptor one) {
         observers.see(one.info());
         all.forEach(kind -> kind.look(one));
-        RefusedDescriptors.refuseObservers(one);
         memory.seen(one);
     }
 

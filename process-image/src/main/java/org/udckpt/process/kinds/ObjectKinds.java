@@ -28,6 +28,8 @@ import org.udckpt.process.kinds.eventfd.EventFdKind;
 import org.udckpt.process.kinds.file.FormerNameKind;
 import org.udckpt.process.kinds.file.OpenFileKind;
 import org.udckpt.process.kinds.filter.SocketFilterKind;
+import org.udckpt.process.kinds.inotify.FanotifyGroupKind;
+import org.udckpt.process.kinds.inotify.FanotifyMarkKind;
 import org.udckpt.process.kinds.inotify.InotifyKind;
 import org.udckpt.process.kinds.iouring.IoUringKind;
 import org.udckpt.process.kinds.ipc.MessageQueueKind;
@@ -216,7 +218,11 @@ public enum ObjectKinds {
     /** mknod(2), of which only the open file is left. */
     REMOVED_DEVICE(new RemovedDeviceKind()),
     /** bind(2) of unix(7) in a mount namespace. */
-    OWN_SOCKET_FILE(new OwnSocketFileKind());
+    OWN_SOCKET_FILE(new OwnSocketFileKind()),
+    /** fanotify(7). */
+    FANOTIFY_GROUP(new FanotifyGroupKind()),
+    /** What one watches. */
+    FANOTIFY_MARK(new FanotifyMarkKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

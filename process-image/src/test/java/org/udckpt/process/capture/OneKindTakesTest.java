@@ -29,7 +29,7 @@ class OneKindTakesTest {
     @ParameterizedTest
     @ValueSource(strings = {"file_kinds", "proc_sysfs_fds", "path_descriptors", "zero_device", "pidfd", "epoll",
             "inotify", "signalfd", "timerfd", "fifo", "memfd", "deleted_file", "socketpair_data", "tcp_socket", "udp",
-            "netlink", "namespace_files", "raw_sockets", "posix_queues", "removed_node"})
+            "netlink", "namespace_files", "raw_sockets", "posix_queues", "removed_node", "fanotify"})
     void one(String feature) throws Exception {
         try (Target target = Target.feature(feature, Target.LIBRARY)) {
             int seen = 0;
