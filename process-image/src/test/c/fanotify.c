@@ -35,8 +35,9 @@ static int next_event(int group, uint64_t mask, const char *what) {
   ssize_t got = read(group, buffer, sizeof buffer);
   CHECK(got >= (ssize_t)sizeof event, "no event of %s", what);
   memcpy(&event, buffer, sizeof event);
-  CHECK(event.event_len == got && event.mask == mask && event.pid == getpid(), "%s: event %#llx of process %d, %zd of %u",
-        what, (unsigned long long)event.mask, event.pid, got, event.event_len);
+  CHECK(event.event_len == got && event.mask == mask && event.pid == getpid(),
+        "%s: event %#llx of process %d, %zd of %u", what, (unsigned long long)event.mask, event.pid, got,
+        event.event_len);
   return event.fd;
 }
 

@@ -195,8 +195,8 @@ int main(int argc, char **argv) {
   check_closed();
   MUST(!kill(child, SIGKILL));
   CHECK(waitpid(child, NULL, 0) == child, "the child");
-  static const char *const all[] = {"ordered", "again", "full", "quiet", "ping", "empty", "busy", "nothing", "single",
-                                    "told"};
+  static const char *const all[] = {"ordered", "again", "full",    "quiet",  "ping",
+                                    "empty",   "busy",  "nothing", "single", "told"};
   for (unsigned i = 0; i < sizeof all / sizeof *all; i++) CHECK(!mq_unlink(name(all[i])), "mq_unlink %s", name(all[i]));
   return feature_pass();
 }
