@@ -54,11 +54,7 @@ final class FanotifyCapture implements KindCapture {
     @Override
     public long read(OpenDescriptor open) {
         if (InotifyCapture.unread(open) > 0) {
-            throw open.info().contains("fanotify mnt_id:") || open.info().contains("\nfanotify sdev:")
-                    ? open.refuse(
-                            "fanotify watches a whole mount or file system, and has events that were not read, and"
-                                    + " that no restart could give it; watch files and directories, or remove the mark first")
-                    : open.failed("fanotify has events that were not read");
+            throw unread(open);
         }
         Matcher group = group(open);
         long id = scope.table().newId();
@@ -72,6 +68,15 @@ final class FanotifyCapture implements KindCapture {
             throw open.refuse("fanotify has a mark of a kind that cannot be checkpointed; remove it first");
         }
         return id;
+    }
+
+    /** Of a whole mount there are events all the time, of udckpt's own files among them. */
+    private static RuntimeException unread(OpenDescriptor open) {
+        String what = "fanotify has events that were not read";
+        return open.info().contains("fanotify mnt_id:") || open.info().contains("fanotify sdev:")
+                ? open.refuse(what + ", of a whole mount or file system; watch files and directories, or remove the "
+                        + "mark first")
+                : open.failed(what);
     }
 
     private static Matcher group(OpenDescriptor open) {
