@@ -23,6 +23,7 @@ public final class PosixQueueKind implements ObjectKind<PosixQueue> {
 
     @Override
     public void check(PosixQueue queue, RowCheck row, CheckedImage image) throws BrokenTable {
+        row.notNull("queueName", queue.queueName());
         row.path("queueName", "/" + queue.queueName());
         row.require(queue.queueName().indexOf('/') < 0 && !queue.queueName().isEmpty()
                 && RawText.encode(queue.queueName()).length <= LONGEST_NAME,
