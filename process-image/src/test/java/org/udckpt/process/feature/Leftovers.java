@@ -9,7 +9,7 @@ import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 
 /** What killed feature programs leave in the machine: named shared memory, queues, System V objects, by their pid. */
-final class Leftovers {
+public final class Leftovers {
     /** The upper halves of the System V keys of all feature programs, the first of so many; the lower is the pid's. */
     private static final int KEY = 0x7564, KEYS = 3;
     private static final int PRIVATE = 0, GETPID = 11, SENDER = 6;
@@ -39,6 +39,11 @@ final class Leftovers {
         removeSystemV("shm", "-m", pid);
         removeSystemV("sem", "-s", pid);
         removeSystemV("msg", "-q", pid);
+        removeQueues(pid);
+    }
+
+    /** POSIX message queues. */
+    public static void removeQueues(int pid) {
         QUEUES.forEach(name -> Syscall.call(Syscall.MQ_UNLINK, Scratch.string("udckpt-feature-" + pid + "-" + name)));
     }
 
