@@ -44,6 +44,28 @@ static void wait_for_end(void) {
     while (access("finish", F_OK)) usleep(2000);
 }
 
+static void nothing(union sigval value) {
+    (void)value;
+}
+
+static void message_queue(const char *kind) {
+    bool full = !strcmp(kind, "full");
+    struct mq_attr attributes = {.mq_maxmsg = 1, .mq_msgsize = 1};
+    const char *name = *kind == '/' ? kind : "/udckpt-odd";
+    mqd_t queue = mq_open(name, O_RDWR | O_CREAT, 0600, &attributes);
+    MUST(queue);
+    if (*kind == '/') return; /* another process has it, too */
+    MUST(mq_unlink(name));
+    if (full) MUST(mq_send(queue, "", 1, 0));
+    struct sigevent event = {.sigev_notify = full ? SIGEV_NONE : SIGEV_THREAD, .sigev_notify_function = nothing};
+    if (!strcmp(kind, "unknown")) /* behind the library's back */
+        event.sigev_notify = SIGEV_SIGNAL, event.sigev_signo = SIGUSR1;
+    long result = SYS_mq_notify;
+    if (strcmp(kind, "unknown")) result = mq_notify(queue, &event);
+    else __asm__ volatile("syscall" : "+a"(result) : "D"((long)queue), "S"(&event) : "rcx", "r11", "memory");
+    MUST(result);
+}
+
 static void *own_directory(void *unused) {
     MUST(unshare(CLONE_FS));
     ready = 1;
@@ -351,10 +373,8 @@ static void make(const char *kind) {
         long result = SYS_io_setup; /* not by syscall(3), which the library counts by */
         __asm__ volatile("syscall" : "+a"(result) : "D"(8L), "S"(&context) : "rcx", "r11", "memory");
         MUST((int)result);
-    } else if (!strcmp(kind, "message-queue")) {
-        MUST(mq_open("/udckpt-odd", O_RDWR | O_CREAT | O_EXCL, 0600, NULL));
-        MUST(mq_unlink("/udckpt-odd"));
-    } else if (!strcmp(kind, "ended-descriptors")) ended_owner("/fd", O_DIRECTORY, 0, true);
+    } else if (!strncmp(kind, "message-queue-", 14)) message_queue(kind + 14);
+    else if (!strcmp(kind, "ended-descriptors")) ended_owner("/fd", O_DIRECTORY, 0, true);
     else if (!strcmp(kind, "ended-memory")) ended_owner("/mem", 0, 0, true);
     else if (!strcmp(kind, "ended-read")) ended_owner("/status", 0, 7, true);
     else if (!strcmp(kind, "ended-environment")) ended_owner("/environ", 0, 0, false);
@@ -373,11 +393,7 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "udp-group")) udp_group();
     else if (!strcmp(kind, "multipath")) multipath();
     else if (!strcmp(kind, "raw-shut")) shutdown(socket(AF_INET, SOCK_RAW, IPPROTO_UDP), SHUT_RDWR); /* ENOTCONN */
-    else if (!strcmp(kind, "device-node")) {
-        MUST(mknod("node", S_IFCHR | 0640, makedev(1, 3)));
-        MUST(open("node", O_RDWR));
-        MUST(unlink("node"));
-    } else if (!strcmp(kind, "peer-groups")) peer_groups();
+    else if (!strcmp(kind, "peer-groups")) peer_groups();
     else if (!strcmp(kind, "urgent-owner")) MUST(fcntl(socket(AF_INET, SOCK_STREAM, 0), F_SETOWN, getppid()));
     else if (!strcmp(kind, "netlink-generic")) MUST(socket(AF_NETLINK, SOCK_RAW, 16));
     else if (!strncmp(kind, "tcp-to:", 7)) call(loopback(atoi(kind + 7)));

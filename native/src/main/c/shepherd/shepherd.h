@@ -50,6 +50,9 @@ void shepherd_exit(void) __attribute__((noreturn)); /* kills what is left, exits
 /* shepherd_spawn.c */
 void spawn_rank(int rank, const char *spec_path);
 
+/* shepherd_queue.c: for the agent, as a process of its own */
+int queue_copy(const char *path);
+
 /* shepherd_inherit.c: what a rank has from the user's shell */
 bool inherit_read(void);
 void inherit_signals(void);

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "shepherd.h"
@@ -22,6 +24,8 @@ static const char *const names[] = {"kernel/shmall",
                                     "fs/mqueue/msgsize_max",
                                     "fs/mqueue/msg_default",
                                     "fs/mqueue/msgsize_default"};
+#define QUEUES "/dev/mqueue"
+#define QUEUES_MAGIC 0x19800202
 #define NAMES (sizeof names / sizeof *names)
 static char before[NAMES][128];
 
@@ -44,10 +48,21 @@ void ipc_remember(void) {
   for (size_t i = 0; i < NAMES; i++) limit_read(names[i], before[i], sizeof before[i]);
 }
 
+/* Where the machine shows its message queues, the job sees its own (mq_overview(7)). */
+static void show_queues(void) {
+  struct statfs is;
+  if (statfs(QUEUES, &is) < 0 || is.f_type != QUEUES_MAGIC) return;
+  if (mount("mqueue", QUEUES, "mqueue", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+    fprintf(stderr,
+            "udckpt: warning: " QUEUES " shows the machine's message queues and not the restored job's: mount: %s\n",
+            strerror(errno));
+}
+
 /* In the new namespace. Returns 0; -1 with the reason. Only root can set the limits there: without root the kernel's
  * defaults stay (docs/internals/restore.md), with a warning for each that differs. */
 int ipc_set(char *error, size_t size) {
   char now[sizeof before[0]];
+  show_queues();
   for (size_t i = 0; i < NAMES; i++) {
     limit_read(names[i], now, sizeof now);
     if (!before[i][0] || !strcmp(now, before[i])) continue;

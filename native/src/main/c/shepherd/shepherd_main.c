@@ -115,10 +115,13 @@ static void serve(int signals, const char *socket) {
 }
 
 int main(int argc, char **argv) {
+  if (argc == 3 && strcmp(argv[1], "--copy-queue") == 0) return queue_copy(argv[2]);
   bool restore = (argc == 4 || argc == 5) && strcmp(argv[2], "--restore") == 0;
   if (argc != 2 && !restore) {
     /* NAMED is for those who read this command line: see control_directory.c. */
-    fprintf(stderr, "usage: udckpt-shepherd SOCKET [--restore TIMENS_MONOTONIC_OFFSET_NS [NAMED]]\n");
+    fprintf(stderr,
+            "usage: udckpt-shepherd SOCKET [--restore TIMENS_MONOTONIC_OFFSET_NS [NAMED]]\n"
+            "       udckpt-shepherd --copy-queue PATH\n");
     return 64;
   }
   char *end = NULL;

@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
+#include <mqueue.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -54,6 +57,7 @@ extern int __openat_2(int folder, const char *path, int flags), __openat64_2(int
     X(semop, semop((int)a, (struct sembuf *)b, (size_t)c)) \
     X(semtimedop, semtimedop((int)a, (struct sembuf *)b, (size_t)c, (const struct timespec *)d)) \
     X(inotify_add_watch, inotify_add_watch((int)c, (const char *)a, (uint32_t)b)) \
+    X(mq_notify, mq_notify((mqd_t)a, (const struct sigevent *)b)) \
     X(syscall, c == MAPPED ? syscall(a, 0L, 4096L, 1L, 2L, b, d) : syscall(a, b, c, d, 1L)) \
     X(getenv, (long)getenv((const char *)a)) \
     X(secure_getenv, (long)secure_getenv((const char *)a)) \
@@ -309,6 +313,30 @@ static void drive_semaphores(void)
     semctl(set, 0, IPC_RMID);
 }
 
+/* Twice: the second finds the first there (EBUSY), and what has no event takes it away. */
+static void drive_notifications(void)
+{
+    static const struct path none = {"queue", NULL};
+    static const struct sigevent events[] = {{.sigev_notify = SIGEV_NONE},
+                                             {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGURG},
+                                             {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = 1000},
+                                             {.sigev_notify = 77}};
+    struct mq_attr attributes = {.mq_maxmsg = 1, .mq_msgsize = 1};
+    char name[32];
+    snprintf(name, sizeof name, "/udckpt-libc-%ld", (long)gettid());
+    mqd_t queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &attributes), descriptors[] = {queue, -1, 999};
+    mq_unlink(name);
+    for (unsigned i = 0; i < 3 * (sizeof events / sizeof *events + 1); i++) {
+        const struct sigevent *event = i / 3 < sizeof events / sizeof *events ? &events[i / 3] : NULL;
+        for (unsigned k = 0; k < 3; k++) { /* again: it is taken; and then not any more */
+            begin(F_mq_notify, &none, "event", (long)(10 * (i / 3) + k));
+            put_result(call(F_mq_notify, descriptors[i % 3], k < 2 ? (long)event : 0, 0, 0));
+            end_line();
+        }
+    }
+    mq_close(queue);
+}
+
 /* Few of its calls, but each with an error and without; of io_urings, which the library notes, all that can be wrong.
  */
 static void drive_system_calls(void)
@@ -423,6 +451,7 @@ void drive(const char *where)
     drive_create();
     drive_eventfd();
     drive_semaphores();
+    drive_notifications();
     drive_system_calls();
     drive_environment();
     drive_time();

@@ -31,6 +31,7 @@ public final class Shepherd implements AutoCloseable {
     private static final String QUIT = "quit";
     private static final String CLOCK_LATER = "0"; // see clock()
 
+    private final Path program;
     private final Process process;
     private final SocketChannel channel;
     private final ShepherdListener listener;
@@ -38,7 +39,8 @@ public final class Shepherd implements AutoCloseable {
     private volatile boolean closing;
     private volatile boolean ready;
 
-    private Shepherd(Process process, SocketChannel channel, boolean ready, ShepherdListener listener) {
+    private Shepherd(Path program, Process process, SocketChannel channel, boolean ready, ShepherdListener listener) {
+        this.program = program;
         this.process = process;
         this.channel = channel;
         this.ready = ready;
@@ -83,7 +85,7 @@ public final class Shepherd implements AutoCloseable {
             throw Failure.of("starting " + command.getFirst(), e);
         }
         try {
-            return new Shepherd(process, connect(process, socket), ready, listener);
+            return new Shepherd(Path.of(command.getFirst()), process, connect(process, socket), ready, listener);
         } catch (RuntimeException e) {
             process.destroyForcibly();
             throw e;
@@ -121,6 +123,11 @@ public final class Shepherd implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new Failure(ExitCode.INTERNAL, "interrupted while the shepherd started", e);
         }
+    }
+
+    /** The program that it runs. */
+    public Path program() {
+        return program;
     }
 
     public long pid() {

@@ -6,6 +6,7 @@ public final class LinuxError extends RuntimeException {
     public static final int EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, ENXIO = 6, EBADF = 9, ECHILD = 10,
             EAGAIN = 11, ENOMEM = 12, EBUSY = 16,
             EACCES = 13, EFAULT = 14, EEXIST = 17, EXDEV = 18, ENODEV = 19, ENOTDIR = 20, EISDIR = 21, EINVAL = 22,
+            EMFILE = 24,
             ENOTTY = 25, ENOSPC = 28, EROFS = 30, ENOSYS = 38,
             EPIPE = 32, ERANGE = 34, ELOOP = 40, EIDRM = 43,
             ENODATA = 61, ENOPROTOOPT = 92, EPROTONOSUPPORT = 93,
@@ -82,7 +83,7 @@ public final class LinuxError extends RuntimeException {
         n[16] = "EBUSY (in use)";
         n[ENODEV] = "ENODEV (no such device)";
         n[EINVAL] = "EINVAL (invalid argument)";
-        n[24] = "EMFILE (too many open files)";
+        n[EMFILE] = "EMFILE (too many open files)";
         n[27] = "EFBIG (file too large)";
         n[ENOTTY] = "ENOTTY (unknown request)";
         n[ENOSPC] = "ENOSPC (no space left)";

@@ -92,8 +92,10 @@ final class DescriptorLines {
             String name = words[0], said = words.length > 1 ? words[1].strip() : "";
             if (name.equals("lock")) {
                 said = lock(picture, said);
-            } else if (name.equals("tfd") || name.equals("inotify")) {
-                said = said.replaceFirst(" ino:\\w+", "").replaceFirst("f_handle:\\w+", "");
+            } else if (name.equals("tfd") || name.equals("inotify") || name.equals("fanotify")) {
+                // a file system without a disk has another number with each mount
+                said = said.replaceFirst("\\bino:\\w+", "").replaceFirst("f_handle:\\w+", "")
+                        .replaceFirst("\\bsdev:\\w{1,5}\\b", "sdev");
             } else if (name.equals("eventfd-id")) {
                 said = picture.name(name, said);
             }
@@ -132,7 +134,7 @@ final class DescriptorLines {
         return namespace || link.startsWith("/proc/") || link.startsWith("/sys/") ? "kernel's"
                 : link.startsWith("/memfd:") || link.equals("/dev/zero (deleted)") ? "memory"
                         : switch (mode & Files.Stat.TYPE) {
-                            case Files.Stat.REGULAR -> "file";
+                            case Files.Stat.REGULAR -> link.lastIndexOf('/') == 0 ? "queue" : "file";
                             case Files.Stat.DIRECTORY -> "directory";
                             case Files.Stat.SOCKET -> "socket";
                             case Files.Stat.FIFO -> "fifo";

@@ -52,6 +52,7 @@ public final class KernelsWord {
                     "when it was last read cannot be kept by who reads it, and nobody can set the other"),
             line("stat (fifo|socket|directory|device|kernel's) mtime$",
                     "of what is made again in the course of the restart, or of what names are made in"),
+            line("stat queue [acm]time$", "of its last message, which a checkpoint takes out and sends again"),
             // Files.
             part("map \\S+ file$", "^/(dev/zero|memfd:shared-anonymous) ",
                     "nameless shared memory has become a memfd: docs/internals/restore.md"),

@@ -38,7 +38,7 @@ class PackageOrderTest {
                     + " process.kinds.deleted"
                     + " process.kinds.epoll"
                     + " process.kinds.eventfd process.kinds.file process.kinds.inotify process.kinds.iouring"
-                    + " process.kinds.ipc"
+                    + " process.kinds.ipc process.kinds.mqueue"
                     + " process.kinds.lock process.kinds.memory process.kinds.named process.kinds.namespace"
                     + " process.kinds.mount process.kinds.pidfd process.kinds.pipe"
                     + " process.kinds.refused process.kinds.seccomp process.kinds.signal process.kinds.signalfd"

@@ -1,5 +1,6 @@
 package org.udckpt.process.capture;
 
+import java.nio.file.Path;
 import java.util.List;
 import org.udckpt.linux.Files;
 import org.udckpt.process.files.FileLeases;
@@ -13,12 +14,17 @@ import org.udckpt.process.files.FileRequest;
  * @param files which of the job's files are captured with it
  * @param leases that there were a moment before
  * @param calls what earlier captures of the same incarnation have seen
+ * @param shepherd udckpt-shepherd, which also does what must not end with this process
  */
 public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean closesOutside, FileRequest files,
-        FileLeases leases, TimedCalls calls) {
-    /** Saves the files that are open for writing, and is refused if there are connections to the outside. */
+        FileLeases leases, TimedCalls calls, Path shepherd) {
+    /**
+     * Saves the files that are open for writing, and is refused if there are connections to the outside; the native
+     * parts are where the property {@code udckpt.native} says.
+     */
     public CaptureRequest(List<Root> roots, StandardStreams streams) {
-        this(roots, streams, false, FileRequest.open(), FileLeases.now(), new TimedCalls());
+        this(roots, streams, false, FileRequest.open(), FileLeases.now(), new TimedCalls(),
+                Path.of(System.getProperty("udckpt.native", ""), "udckpt-shepherd"));
     }
 
     public static final int NONE = -1;

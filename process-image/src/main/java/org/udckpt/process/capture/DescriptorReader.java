@@ -50,7 +50,7 @@ final class DescriptorReader {
         this.observers = new FileObservers(request.leases());
         this.table = table;
         this.memory = memory;
-        this.scope = new DescriptorScope(table, request.streams(), memory, inFlight, this::look);
+        this.scope = new DescriptorScope(table, request, memory, inFlight, this::look);
         Map<ObjectKinds, KindCapture> captures = ObjectKinds.captures(scope);
         this.all = List.copyOf(captures.values());
         this.given = captures.entrySet().stream().filter(one -> one.getKey().given()).map(Map.Entry::getValue).toList();
@@ -85,7 +85,6 @@ final class DescriptorReader {
     private void look(OpenDescriptor one) {
         observers.see(one.info());
         all.forEach(kind -> kind.look(one));
-        RefusedDescriptors.refuseObservers(one);
         memory.seen(one);
     }
 

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
 import static org.udckpt.linux.LinuxConstants.SO_PEERCRED;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -29,7 +30,7 @@ final class DescriptorScope implements CaptureScope {
     private static final int CREDENTIALS = 12;
 
     private final ObjectTable table;
-    private final CaptureRequest.StandardStreams streams;
+    private final CaptureRequest request;
     private final MemoryObjects memory;
     private final OpenedByName names = new OpenedByName();
     private final PeerCredentialReader peers;
@@ -42,13 +43,13 @@ final class DescriptorScope implements CaptureScope {
     private int control = CaptureRequest.NONE;
     private int processManager = CaptureRequest.NONE;
 
-    DescriptorScope(ObjectTable table, CaptureRequest.StandardStreams streams, MemoryObjects memory,
+    DescriptorScope(ObjectTable table, CaptureRequest request, MemoryObjects memory,
             FilesInFlight inFlight, Consumer<OpenDescriptor> look) {
         this.memory = memory;
         this.inFlight = inFlight;
         this.look = look;
         this.table = table;
-        this.streams = streams;
+        this.request = request;
         this.peers = new PeerCredentialReader(table);
     }
 
@@ -170,6 +171,11 @@ final class DescriptorScope implements CaptureScope {
     }
 
     @Override
+    public Path shepherd() {
+        return request.shepherd();
+    }
+
+    @Override
     public String nameOnDisk(OpenDescriptor open) {
         return memory.nameOnDisk(open);
     }
@@ -181,7 +187,7 @@ final class DescriptorScope implements CaptureScope {
 
     @Override
     public int stream(OpenDescriptor open) {
-        return streams.match(open.fd(), open.stat());
+        return request.streams().match(open.fd(), open.stat());
     }
 
     @Override

@@ -28,6 +28,8 @@ import org.udckpt.process.kinds.eventfd.EventFdKind;
 import org.udckpt.process.kinds.file.FormerNameKind;
 import org.udckpt.process.kinds.file.OpenFileKind;
 import org.udckpt.process.kinds.filter.SocketFilterKind;
+import org.udckpt.process.kinds.inotify.FanotifyGroupKind;
+import org.udckpt.process.kinds.inotify.FanotifyMarkKind;
 import org.udckpt.process.kinds.inotify.InotifyKind;
 import org.udckpt.process.kinds.iouring.IoUringKind;
 import org.udckpt.process.kinds.ipc.MessageQueueKind;
@@ -41,9 +43,12 @@ import org.udckpt.process.kinds.mount.JobFilesystemKind;
 import org.udckpt.process.kinds.mount.JobMountKind;
 import org.udckpt.process.kinds.mount.NamespaceMemberKind;
 import org.udckpt.process.kinds.mount.OutsidePathKind;
+import org.udckpt.process.kinds.mqueue.OpenPosixQueueKind;
+import org.udckpt.process.kinds.mqueue.PosixQueueKind;
 import org.udckpt.process.kinds.named.DirectoryOrDeviceKind;
 import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
+import org.udckpt.process.kinds.named.RemovedDeviceKind;
 import org.udckpt.process.kinds.named.RootDirectoryKind;
 import org.udckpt.process.kinds.namespace.ClockMemberKind;
 import org.udckpt.process.kinds.namespace.ClockNamespaceKind;
@@ -77,6 +82,7 @@ import org.udckpt.process.kinds.udp.UdpSocketKind;
 import org.udckpt.process.kinds.unix.CredentialsInFlightKind;
 import org.udckpt.process.kinds.unix.DescriptorInFlightKind;
 import org.udckpt.process.kinds.unix.GonePeerKind;
+import org.udckpt.process.kinds.unix.OwnSocketFileKind;
 import org.udckpt.process.kinds.unix.SenderNameKind;
 import org.udckpt.process.kinds.unix.UnixOptionsKind;
 import org.udckpt.process.kinds.unix.UnixSocketKind;
@@ -222,7 +228,19 @@ public enum ObjectKinds {
     CLOCK_NAMESPACE(new ClockNamespaceKind()),
     CLOCK_MEMBER(new ClockMemberKind()),
     /** Open namespaces of other processes. */
-    NAMESPACE_FILE_PLACE(new NamespaceFilePlaceKind());
+    NAMESPACE_FILE_PLACE(new NamespaceFilePlaceKind()),
+    /** mq_overview(7). */
+    POSIX_QUEUE(new PosixQueueKind()),
+    /** mq_open(3). */
+    OPEN_POSIX_QUEUE(new OpenPosixQueueKind()),
+    /** mknod(2), of which only the open file is left. */
+    REMOVED_DEVICE(new RemovedDeviceKind()),
+    /** bind(2) of unix(7) in a mount namespace. */
+    OWN_SOCKET_FILE(new OwnSocketFileKind()),
+    /** fanotify(7). */
+    FANOTIFY_GROUP(new FanotifyGroupKind()),
+    /** What one watches. */
+    FANOTIFY_MARK(new FanotifyMarkKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -32,7 +32,7 @@ public final class StagingDirectory implements AutoCloseable {
     }
 
     /** In {@code parent}, which the caller closes later. */
-    static StagingDirectory in(Folder parent) {
+    public static StagingDirectory in(Folder parent) {
         removeStale(parent);
         byte[] random = new byte[8];
         RANDOM.nextBytes(random);

@@ -19,7 +19,6 @@ import org.udckpt.process.kinds.memory.SharedMemoryKind;
 import org.udckpt.process.kinds.named.DirectoryOrDevice;
 import org.udckpt.process.kinds.named.RootDirectory;
 import org.udckpt.process.model.FileIdentity;
-import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.JobMount;
@@ -36,7 +35,7 @@ import org.udckpt.process.model.Region;
 final class FileChecks {
     private static final int ACCESS = 3;
     /** Mounted anew for each restored job. */
-    private static final List<String> OWN = List.of("/proc", "/dev/pts");
+    private static final List<String> OWN = List.of("/proc", "/dev/pts", "/dev/mqueue");
 
     private final JobImage image;
     private final Consumer<String> warn;
@@ -116,7 +115,8 @@ final class FileChecks {
                 permitted(path, flags, now);
             }
         }
-        image.watches().stream().map(InotifyWatch::path).distinct().filter(path -> looked(path, later))
+        image.watches().stream().map(watch -> names.views().outsideOf(watch.inotify(), watch.path()))
+                .filter(Objects::nonNull).distinct().filter(path -> looked(path, later))
                 .forEach(path -> stat(() -> names.look(path, true), path, "watches"));
     }
 

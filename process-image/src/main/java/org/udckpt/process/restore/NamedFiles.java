@@ -158,13 +158,12 @@ final class NamedFiles {
     /**
      * Of this process: what the job watches, by a descriptor that only names it (O_PATH). A symbolic link is meant
      * itself.
-     *
-     * @param root as with {@link #stat(String, String)}
      */
-    int openSeen(String root, String path) {
+    int openSeen(Tracee maker, String path) {
+        String root = "/proc/" + maker.hostPid() + "/root";
         int file = path.equals("/") ? Files.open(root + path, Syscall.O_PATH) : open(root, path, Syscall.O_PATH);
         try {
-            verify(path, Files.stat(file));
+            verify(views.outside(maker.pid(), path), Files.stat(file));
             return file;
         } catch (RuntimeException | Error e) {
             Files.close(file);

@@ -37,7 +37,7 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
 
     @Override
     public int openSeen(Maker maker, String path) {
-        return files.openSeen("/proc/" + maker.hostPid() + "/root", path);
+        return files.openSeen((Tracee) maker, path);
     }
 
     @Override

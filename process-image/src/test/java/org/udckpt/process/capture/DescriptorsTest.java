@@ -74,7 +74,9 @@ class DescriptorsTest {
             ObjectTable table = new ObjectTable(new Outside(false));
             KindCapture kind =
                     new EventFdKind()
-                            .capture(new DescriptorScope(table, CaptureRequest.StandardStreams.NONE, null, null, null));
+                            .capture(new DescriptorScope(table,
+                                    new CaptureRequest(List.of(), CaptureRequest.StandardStreams.NONE), null, null,
+                                    null));
             descriptors.map(path -> DescriptorReader.open(process, Integer.parseInt(path.getFileName().toString())))
                     .filter(kind::takes).map(DescriptorsTest::withoutSemaphore).forEach(kind::read);
             List<EventFd> found = table.objects().stream().map(EventFd.class::cast).toList();

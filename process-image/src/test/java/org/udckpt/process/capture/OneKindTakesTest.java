@@ -29,7 +29,7 @@ class OneKindTakesTest {
     @ParameterizedTest
     @ValueSource(strings = {"file_kinds", "proc_sysfs_fds", "path_descriptors", "zero_device", "pidfd", "epoll",
             "inotify", "signalfd", "timerfd", "fifo", "memfd", "deleted_file", "socketpair_data", "tcp_socket", "udp",
-            "netlink", "namespace_files", "raw_sockets"})
+            "netlink", "namespace_files", "raw_sockets", "posix_queues", "removed_node", "fanotify"})
     void one(String feature) throws Exception {
         try (Target target = Target.feature(feature, Target.LIBRARY)) {
             int seen = 0;
@@ -54,7 +54,7 @@ class OneKindTakesTest {
     /** False: the process, which runs, has closed it. */
     private static boolean takenOnce(int pid, int fd) {
         DescriptorScope scope = new DescriptorScope(new ObjectTable(new Outside(false)),
-                CaptureRequest.StandardStreams.NONE, null, null, null);
+                new CaptureRequest(List.of(), CaptureRequest.StandardStreams.NONE), null, null, null);
         OpenDescriptor open;
         try {
             open = DescriptorReader.open(TracedProcess.root(new CaptureRequest.Root(0, pid)), fd);

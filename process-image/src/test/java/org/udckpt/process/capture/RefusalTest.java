@@ -17,6 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 
 /** What cannot be captured is refused by name, with rank, process and descriptor, and the program goes on unharmed. */
@@ -55,7 +57,7 @@ class RefusalTest {
             "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test",
             "process-keyring, a process keyring", "thread-keyring, a thread keyring",
             "call-handler, PR_SET_SYSCALL_USER_DISPATCH",
-            "aio, io_setup", "message-queue, POSIX message queue",
+            "aio, io_setup", "message-queue-thread, SIGEV_THREAD", "message-queue-unknown, whose value is not known",
             "ended-descriptors, belongs to a process that has ended",
             "ended-memory, belongs to a process that has ended", "ended-read, and was read before",
             "ended-environment, a restart could not open it again",
@@ -87,9 +89,25 @@ class RefusalTest {
         }
     }
 
+    @Test
+    void messageQueueOfAnotherProcess() throws Exception {
+        long pid = ProcessHandle.current().pid();
+        String name = "udckpt-outside-" + pid;
+        long queue = LinuxError.check(Syscall.call(Syscall.MQ_OPEN, Scratch.string(name),
+                Syscall.O_CREAT | Syscall.O_EXCL | Syscall.O_RDWR, 0600, 0), "mq_open");
+        try {
+            refusedTwice("message-queue-/" + name,
+                    "POSIX message queue /" + name + " is also open in process " + pid);
+        } finally {
+            org.udckpt.linux.Files.close((int) queue);
+            Syscall.call(Syscall.MQ_UNLINK, Scratch.string(name));
+        }
+    }
+
     /** What may be over the next time, and can never be looked at without harm. */
     @ParameterizedTest
-    @CsvSource({"tcp-urgent, a pending urgent byte", "tcp-early, before it was accepted"})
+    @CsvSource({"tcp-urgent, a pending urgent byte", "tcp-early, before it was accepted",
+            "message-queue-full, has room for one message"})
     void anotherTime(String kind, String words) throws Exception {
         try (Target target = Target.own("odd", kind)) {
             CaptureFailed failed = assertThrows(CaptureFailed.class, () -> Capture.take(target.request()).close());
@@ -101,7 +119,6 @@ class RefusalTest {
     /** What only root can do. */
     @ParameterizedTest
     @CsvSource({"own-ipc, ipc namespace of its own", "others-root, can be replaced by user 61002",
-            "device-node, has another owner or other permissions",
             "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",
             "raw-shut, a raw socket (IPv4) that was shut",
             "unix-early-urgent, not accepted yet has urgent data", "unix-early-large, of more than about a page",
@@ -110,8 +127,8 @@ class RefusalTest {
             "packet-ring, mapped memory of socket:", "packet-group, chosen by a program (PACKET_FANOUT_DATA)",
             "mounted-ramfs, 'a file system (ramfs, odd, /) that a restart cannot mount again'",
             "mounted-fifo, 'n/fifo, on a mount that only the namespace has, is open'",
-            "mounted-socket, 'm/socket, on a mount that only a mount namespace of the job has'",
-            "mounted-inotify, this inotify descriptor is open in a mount namespace", "mounted-proc, has no /proc",
+            "mounted-socket, 'n/socket, on a mount that only a mount namespace of the job has'",
+            "mounted-proc, has no /proc",
             "mounted-directory, m/gone (deleted) is open in a mount namespace",
             "mounted-user, it runs as user 61001 in a user namespace that user 0 has made",
             "mounted-sharing, clone(2) with CLONE_FS"})

@@ -14,6 +14,7 @@ import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.feature.Leftovers;
 
 /**
  * A program under test, with the library preloaded, in a scratch directory of its own. It is an orphan that this JVM
@@ -206,6 +207,7 @@ final class Target implements AutoCloseable {
             Syscall.call(Syscall.WAIT4, shepherd, Scratch.data().address(), 0, 0); // it waits for its child
         }
         reapAdopted();
+        Leftovers.removeQueues(pid);
         try (Stream<Path> files = Files.walk(directory)) {
             files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
         }

@@ -3,14 +3,20 @@ package org.udckpt.process.feature;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
+import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 
-/** What killed feature programs leave in the machine: named shared memory and System V objects, found by their pid. */
-final class Leftovers {
+/** What killed feature programs leave in the machine: named shared memory, queues, System V objects, by their pid. */
+public final class Leftovers {
     /** The upper halves of the System V keys of all feature programs, the first of so many; the lower is the pid's. */
     private static final int KEY = 0x7564, KEYS = 3;
     private static final int PRIVATE = 0, GETPID = 11, SENDER = 6;
+
+    /** posix_queues.c. */
+    private static final List<String> QUEUES = List.of("ordered", "again", "full", "quiet", "ping", "empty", "busy",
+            "nothing", "single", "told", "closed");
 
     private Leftovers() {}
 
@@ -33,6 +39,12 @@ final class Leftovers {
         removeSystemV("shm", "-m", pid);
         removeSystemV("sem", "-s", pid);
         removeSystemV("msg", "-q", pid);
+        removeQueues(pid);
+    }
+
+    /** POSIX message queues. */
+    public static void removeQueues(int pid) {
+        QUEUES.forEach(name -> Syscall.call(Syscall.MQ_UNLINK, Scratch.string("udckpt-feature-" + pid + "-" + name)));
     }
 
     /** /proc/sysvipc/KIND: key and id are the first two columns (proc_sysvipc(5)). */

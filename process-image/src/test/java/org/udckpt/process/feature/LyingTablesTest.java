@@ -43,9 +43,11 @@ class LyingTablesTest {
                     "scm_rights", "scm_credentials", "unix_waiting", "unix_waiting_messages", "sender_names",
                     "deleted_directory", "deleted_links", "other_name",
                     "socket_filters", "sysv_sem", "sysv_msg", "sysv_undo", "inotify_names", "udp_states",
+                    "posix_queues", "removed_node",
                     "ip_level", "raw_sockets", "packet_sockets", "netlink_peers", "ended_owner",
                     "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees",
-                    "shared_tables", "io_uring", "aio", "user_namespaces", "time_namespaces");
+                    "shared_tables", "io_uring", "aio", "user_namespaces", "time_namespaces",
+                    "mount_sockets", "fanotify");
     private static final int RESTORED = Integer.getInteger("udckpt.lies", 40);
     private static final Path NOWHERE = Path.of("/nowhere");
     private static final Duration LONG = Duration.ofSeconds(60);

@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.base;
 
+import java.nio.file.Path;
 import java.util.List;
 import org.udckpt.process.files.QuietFiles;
 
@@ -47,6 +48,9 @@ public interface CaptureScope {
      * @param file device and inode as in /proc/PID/maps, with a colon between them
      */
     void mapped(String file, long object);
+
+    /** udckpt-shepherd: a program beside this one that ends what it has begun when this process is killed. */
+    Path shepherd();
 
     /** The name under which an open regular file without {@link #contentOf} is found again. */
     String nameOnDisk(OpenDescriptor open);

@@ -1,11 +1,13 @@
 package org.udckpt.process.kinds.base;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.udckpt.linux.LinuxConstants.O_ASYNC;
 
 import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
+import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 
 /**
@@ -19,6 +21,8 @@ public record OpenDescriptor(
         StoppedProcess process, int fd, String link, String info, int flags, long position, Files.Stat stat) {
     private static final String DELETED = " (deleted)";
     private static final int CLOSE_ON_EXEC = 02000000;
+    /** FILENT_SIZE (ipc/mqueue.c); MQUEUE_MAGIC. */
+    private static final long QUEUE_BYTES = 80, MQUEUE = 0x1980_0202;
 
     /**
      * Equal for descriptors of one open file: what it is called, and, where all of a kind are called alike
@@ -57,6 +61,18 @@ public record OpenDescriptor(
     public boolean deletedLink() {
         return onlyNames() && stat.type() == Files.Stat.LINK && stat.links() == 0 && link.startsWith("/")
                 && link.endsWith(DELETED) && !pseudo();
+    }
+
+    /** Whether it is a POSIX message queue (mq_overview(7)), which is a regular file of this size to stat(2). */
+    public boolean messageQueue() {
+        return stat.type() == Files.Stat.REGULAR && stat.size() == QUEUE_BYTES && link.startsWith("/") && !pseudo()
+                && isQueues(proc());
+    }
+
+    /** Whether a path is on a file system of POSIX message queues. */
+    public static boolean isQueues(String path) {
+        return Syscall.call(Syscall.STATFS, Scratch.string(path), Scratch.data().address()) == 0
+                && Scratch.data().get(JAVA_LONG, 0) == MQUEUE;
     }
 
     /** Its path, also of a file that was deleted. */

@@ -13,6 +13,7 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
 import org.udckpt.process.model.Zombie;
 
 /**
@@ -177,7 +178,8 @@ public final class OpenedByName {
      * @return why a restart would not find it; null: it will, or the restart itself makes that file system
      */
     private static String foundHere(StoppedProcess process, String path, Files.Stat stat) {
-        if (path.startsWith("/proc/") || path.startsWith("/dev/pts") || !process.hasMountsOfItsOwn()) {
+        if (path.startsWith("/proc/") || path.startsWith("/dev/pts") || path.equals("/dev/mqueue")
+                || !process.hasMountsOfItsOwn()) {
             return null;
         }
         String there = process.outside(path);
@@ -212,29 +214,31 @@ public final class OpenedByName {
         }
     }
 
+    /** Whether it is a device without a state, by its number. */
+    public static boolean isStateless(long number) {
+        return STATELESS.containsKey(number);
+    }
+
     /**
-     * The name of a device without a state; null: it has one. Where its node has gone, another node of the same
-     * numbers, owner and permissions is the same to whoever has it open.
+     * The name of a device without a state. Where its node has gone, another node of the same numbers, owner and
+     * permissions is the same to whoever has it open. Null: there is none, and root's restart makes one.
      */
     public String device(OpenDescriptor open) {
         long number = open.stat().rawDevice();
+        if (isNode(seenBy(open), number)) {
+            return open.link();
+        }
         String usual = STATELESS.get(number);
-        if (usual == null || isNode(seenBy(open), number)) {
-            return usual == null ? null : open.link();
-        }
         String name = elsewhere.computeIfAbsent(number, _ -> isNode(usual, number) ? usual : "");
-        if (name.isEmpty() || open.process().mountNamespace() != 0) {
-            throw open.refuse("device node " + open.link() + " no longer exists, and " + usual
-                    + " is not the same device, so a restart could not open it again; close it first");
+        Files.Stat stand = name.isEmpty() || open.process().mountNamespace() != 0 ? null : Files.tryStat(name);
+        boolean same = stand != null && stand.mode() == open.stat().mode() && stand.uid() == open.stat().uid()
+                && stand.gid() == open.stat().gid();
+        if (!same && User.id() != 0) {
+            throw open.refuse("device node " + open.link() + " no longer exists, and " + usual + (stand == null
+                    ? " is not the same device" : ", the same device, has another owner or other permissions")
+                    + ", so only root could checkpoint and restart it; close it first");
         }
-        Files.Stat stand = Files.stat(name);
-        if (stand.mode() != open.stat().mode() || stand.uid() != open.stat().uid()
-                || stand.gid() != open.stat().gid()) {
-            throw open.refuse("device node " + open.link() + " no longer exists, and " + name
-                    + ", the same device, has another owner or other permissions, which the process"
-                    + " would see after a restart; close it first");
-        }
-        return name;
+        return same ? name : null;
     }
 
     /** What a process's mounts have under a path. */

@@ -16,7 +16,8 @@ final class OpenFileCapture implements KindCapture {
 
     @Override
     public boolean takes(OpenDescriptor open) {
-        return open.link().startsWith("/") && !open.pseudo() && open.stat().type() == Files.Stat.REGULAR;
+        return open.link().startsWith("/") && !open.pseudo() && open.stat().type() == Files.Stat.REGULAR
+                && !open.messageQueue();
     }
 
     @Override

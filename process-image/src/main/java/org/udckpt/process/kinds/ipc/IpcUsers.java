@@ -3,10 +3,9 @@ package org.udckpt.process.kinds.ipc;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.MonotonicClock;
 import org.udckpt.linux.Proc;
 import org.udckpt.process.kinds.base.AskedProcess;
+import org.udckpt.process.kinds.base.StartTimes;
 import org.udckpt.process.kinds.base.StoppedProcess;
 
 /**
@@ -27,15 +26,13 @@ final class IpcUsers {
         STRANGER
     }
 
-    /** Field 22 of proc_pid_stat(5), from the third on; per second; seconds by which the kernel's clocks may differ. */
-    private static final int START = 19, TICKS = 100, SLACK = 2;
-    private static final long NEVER = Long.MAX_VALUE;
+    /** Seconds by which the kernel's clocks may differ. */
+    private static final int SLACK = 2;
 
     private final Map<Integer, StoppedProcess> job = new HashMap<>();
     /** Seconds since 1970, by pid. */
     private final Map<Integer, Long> starts = new HashMap<>();
-    private final long boot = System.currentTimeMillis() / 1000 - MonotonicClock.sinceBoot() / 1_000_000_000L;
-    private long first = NEVER;
+    private long first = StartTimes.NEVER;
 
     IpcUsers(List<AskedProcess> processes) {
         processes.forEach(process -> job.put(process.pid(), process));
@@ -54,7 +51,7 @@ final class IpcUsers {
 
     /** Whether something was done when the job ran already. */
     boolean sinceStart(long when) {
-        if (first == NEVER) {
+        if (first == StartTimes.NEVER) {
             job.keySet().forEach(pid -> first = Math.min(first, start(pid)));
         }
         return when >= first - SLACK;
@@ -70,19 +67,6 @@ final class IpcUsers {
     }
 
     private long start(int pid) {
-        return starts.computeIfAbsent(pid, IpcUsers::ticks) == NEVER ? NEVER : boot + starts.get(pid) / TICKS;
-    }
-
-    /** {@link #NEVER}: it has ended, waited for or not. */
-    private static long ticks(int pid) {
-        try {
-            String[] stat = Proc.stat(pid);
-            return stat[0].equals("Z") ? NEVER : Long.parseLong(stat[START]);
-        } catch (LinuxError gone) {
-            if (gone.errno() == LinuxError.ENOENT || gone.errno() == LinuxError.ESRCH) {
-                return NEVER;
-            }
-            throw gone;
-        }
+        return starts.computeIfAbsent(pid, StartTimes::of);
     }
 }

@@ -23,7 +23,7 @@ import org.udckpt.process.model.MountView;
 /** A mount namespace of a job that stands still. */
 public final class MountNamespace implements AutoCloseable {
     /** A restart mounts these anew for the job. */
-    private static final List<String> RESTARTS_OWN = List.of("/proc", "/dev/pts", "/dev/ptmx");
+    private static final List<String> RESTARTS_OWN = List.of("/proc", "/dev/pts", "/dev/ptmx", "/dev/mqueue");
     /** What can be mounted again without the machine's help, or a file that somebody else has. */
     static final Set<String> MADE_AGAIN = Set.of("tmpfs", "proc", "sysfs", "devpts", "mqueue");
 

@@ -74,8 +74,7 @@ public final class TmpfsReader {
                 file(Files.ofDescriptor(copy), mount.root(), stat, "");
                 return;
             }
-            try (Folder root = Folder.of(mount.root(), Files.open(Files.ofDescriptor(copy),
-                    Syscall.O_RDONLY | Syscall.O_DIRECTORY))) {
+            try (Folder root = Folder.of(mount.root(), open(Files.ofDescriptor(copy) + "/.", mount.root()))) {
                 entry(Files.ofDescriptor(root.descriptor()), mount.root(), root.stat(), "", 0);
                 read(root);
             }
@@ -91,8 +90,7 @@ public final class TmpfsReader {
             String through = Files.ofDescriptor(folder.descriptor()) + "/" + name;
             file(through, path, stat, stat.type() == Files.Stat.LINK ? folder.readLink(name) : "");
             if (stat.type() == Files.Stat.DIRECTORY) {
-                try (Folder sub = Folder.of(path, Files.open(through, Syscall.O_RDONLY | Syscall.O_DIRECTORY
-                        | Syscall.O_NOFOLLOW))) {
+                try (Folder sub = Folder.of(path, open(through, path))) {
                     read(sub);
                 }
             }
@@ -119,12 +117,17 @@ public final class TmpfsReader {
     }
 
     private long content(String through, String path, Files.Stat stat) {
-        int fd = (int) LinuxError.check(quiet.tryOpen(through, path), "open " + path);
+        int fd = open(through, path);
         try {
             return contents.add(path, stat, fd);
         } finally {
             Files.close(fd);
         }
+    }
+
+    /** Who watches it, or the directory that {@code through} leads through, does not hear of it. */
+    private int open(String through, String path) {
+        return (int) LinuxError.check(quiet.tryOpen(through, through), "open " + path);
     }
 
     private void entry(String through, String path, Files.Stat stat, String target, long content) {

@@ -10,26 +10,15 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
  */
 public final class RefusedDescriptors {
     private static final Map<String, String> WORDS =
-            Map.of("anon_inode:[userfaultfd]", "userfaultfd cannot be checkpointed; run the program without it",
-                    "anon_inode:[fanotify]", "fanotify cannot be checkpointed; close it first");
+            Map.of("anon_inode:[userfaultfd]", "userfaultfd cannot be checkpointed; run the program without it");
 
     private RefusedDescriptors() {}
-
-    /**
-     * To be asked before any file is opened: a process that decides on opens (fanotify(7)) would be waited for while it
-     * stands still.
-     */
-    public static void refuseObservers(OpenDescriptor open) {
-        if (open.link().equals("anon_inode:[fanotify]")) {
-            throw refusal(open);
-        }
-    }
 
     /** What a restart could not make for a queue: its state is that of the processes that have it. */
     public static void refuseInFlight(OpenDescriptor open) {
         String link = open.link();
         boolean terminal = link.startsWith("/dev/pts/") || link.equals("/dev/ptmx") || link.equals("/dev/tty");
-        if (terminal || link.equals("anon_inode:inotify")) {
+        if (terminal || link.equals("anon_inode:inotify") || link.equals("anon_inode:[fanotify]")) {
             throw open.refuse(link + " is open nowhere else, which cannot be checkpointed; "
                     + "keep it open until it has arrived");
         }

@@ -15,12 +15,11 @@ public final class RefusedInNamespaces {
         if (open.process().mountNamespace() == 0) {
             return;
         }
-        String what = open.link().equals("anon_inode:inotify") ? "this inotify descriptor"
-                : open.deletedDirectory() ? open.link()
-                        : isTerminal(open) && open.process().ownsFileSystem(open.stat())
-                                ? open.link() + ", of a /dev/pts that only the namespace has,"
-                                : isMadeAnew(open) && !isThere(open)
-                                        ? open.link() + ", on a mount that only the namespace has," : null;
+        String what = open.deletedDirectory() ? open.link()
+                : isTerminal(open) && open.process().ownsFileSystem(open.stat())
+                        ? open.link() + ", of a /dev/pts that only the namespace has,"
+                        : isMadeAnew(open) && !isThere(open)
+                                ? open.link() + ", on a mount that only the namespace has," : null;
         if (what != null) {
             throw open.refuse(what + " is open in a mount namespace of the job's own, where it cannot be checkpointed; "
                     + "close it first");
@@ -36,7 +35,7 @@ public final class RefusedInNamespaces {
 
     /** Whether a restart makes a new file under its name, outside: a FIFO, or a file that was deleted. */
     private static boolean isMadeAnew(OpenDescriptor open) {
-        return open.link().startsWith("/") && !open.link().startsWith("/memfd:")
+        return open.link().startsWith("/") && !open.link().startsWith("/memfd:") && !open.messageQueue()
                 && !open.process().ownsFileSystem(open.stat()) && (open.stat().type() == Files.Stat.FIFO
                         || open.stat().type() == Files.Stat.REGULAR && open.stat().links() == 0);
     }

@@ -38,8 +38,14 @@ final class BoundFile {
         try {
             SocketFile found = at((int) file, id);
             if (!found.path().isEmpty()) {
-                OpenedByName.found(process, "the file of a bound unix socket", found.path(), Files.stat((int) file));
+                Files.Stat stat = Files.stat((int) file);
+                OpenedByName.found(process, "the file of a bound unix socket", found.path(), stat);
                 refuseElsewhere(process, found.path());
+                if (process.outside(found.path()) == null && stat.links() > 1) {
+                    throw process.refuse("a unix socket is bound to " + found.path() + ", which has another name "
+                            + "(link(2)) in a mount namespace of the job's own, where it cannot be checkpointed; "
+                            + "remove one of them");
+                }
             }
             return found;
         } finally {
@@ -47,9 +53,10 @@ final class BoundFile {
         }
     }
 
-    /** A restart makes names where the job was started. */
+    /** A restart makes names where the job was started, and on file systems of the job's own. */
     static void refuseElsewhere(StoppedProcess process, String path) {
-        if (!path.equals(process.outside(path))) {
+        String outside = process.outside(path);
+        if (outside != null && !path.equals(outside)) {
             throw process
                     .refuse("a unix socket is bound to " + path + ", on a mount that only a mount namespace of the "
                             + "job has, where it cannot be checkpointed; bind it elsewhere");

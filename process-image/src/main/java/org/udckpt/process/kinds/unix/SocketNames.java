@@ -2,7 +2,10 @@ package org.udckpt.process.kinds.unix;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.RawText;
@@ -11,9 +14,11 @@ import org.udckpt.process.kinds.base.MadeObjects;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.kinds.socket.UnixAddress;
+import org.udckpt.process.model.NamespaceMember;
 import org.udckpt.process.names.AbstractNames;
 import org.udckpt.process.names.NewName;
 import org.udckpt.process.names.PlacedNames;
+import org.udckpt.process.names.StagingDirectory;
 
 /**
  * Gives unix sockets their names. To a program a socket is called what it said to bind(2), so bind(2) has to be told
@@ -31,6 +36,8 @@ final class SocketNames {
     private final RestoreScope scope;
     private final PlacedNames placed;
     private final MadeObjects handles;
+    /** Files of sockets that are in their places on file systems of the job's own. */
+    private final Set<String> bound = new HashSet<>();
 
     SocketNames(RestoreScope scope) {
         this.scope = scope;
@@ -49,12 +56,20 @@ final class SocketNames {
             bindAbstract(maker, socket, fd);
             return;
         }
+        OwnSocketFile own = own(socket);
+        if (own != null) {
+            bindOwn(maker, socket, fd, own);
+            return;
+        }
         NewName wanted = scope.name(socket.id());
         boolean second = wanted != null && placed.has(wanted.path());
         try (PlacedNames.Stage stage = placed.stage(second ? null : wanted)) {
             Tree tree = build(stage.folder(), RawText.decode(socket.name()));
             try {
-                long file = bindInside(maker, socket, fd, stage.folder(), tree);
+                // where nothing is to stand: a mount namespace of the job's own may have something else there
+                long inside = second || wanted == null ? scope.give(maker, tree.start.descriptor())
+                        : scope.openDirectory(maker, stage.folder().below(TOP), tree.start.stat());
+                long file = bindInside(maker, socket, fd, inside, tree);
                 if (socket.id() == NOBODY) {
                     maker.call("close", Syscall.CLOSE, file);
                 } else {
@@ -64,6 +79,46 @@ final class SocketNames {
                     placed.give(tree.last, tree.name, wanted);
                     tree.last.mode(tree.name, PlacedNames.mode(wanted, tree.last.stat(tree.name)));
                     stage.place(tree.last, tree.name);
+                }
+            } finally {
+                tree.open.forEach(Folder::close);
+            }
+        }
+    }
+
+    /** Null: it has none on a file system of the job's own. */
+    OwnSocketFile own(UnixSocket socket) {
+        return scope.objects(OwnSocketFile.class).stream().filter(file -> file.object() == socket.id()).findFirst()
+                .orElse(null);
+    }
+
+    /**
+     * On a file system of the job's own, which is there with all its files: bind(2) makes another one, which takes the
+     * place of the socket's. A second socket of that name, as accept(2) gives one, has none of its own.
+     */
+    private void bindOwn(Maker maker, UnixSocket socket, long fd, OwnSocketFile own) {
+        Maker member = scope.objects(NamespaceMember.class).stream().filter(one -> one.tree() == own.tree()).findFirst()
+                .map(one -> scope.process(one.pid())).orElseThrow();
+        if (!scope.isOwn(member, own.path())) {
+            throw scope.inconsistent("the image is inconsistent: a socket's file is on no file system of the job's");
+        }
+        int slash = own.path().lastIndexOf('/');
+        String name = own.path().substring(slash + 1);
+        try (Folder target = Folder.open("/proc/" + member.hostPid() + "/root", own.path().substring(0,
+                Math.max(1, slash))); StagingDirectory staging = StagingDirectory.in(target)) {
+            Files.Stat there = target.stat(name);
+            Tree tree = build(staging.folder(), RawText.decode(socket.name()));
+            try {
+                long file = bindInside(maker, socket, fd, scope.give(maker, tree.start.descriptor()), tree);
+                handles.add(maker, handleOfFile(socket), file);
+                if (there == null || there.type() != Files.Stat.SOCKET) {
+                    throw maker.changed(own.path() + " is no socket's file");
+                }
+                if (bound.add(there.device() + ":" + target.stat().inode() + ":" + name)) {
+                    tree.last.owner(tree.name, own.uid(), own.gid());
+                    tree.last.mode(tree.name, own.mode());
+                    target.unlink(name);
+                    tree.last.move(tree.name, target, name);
                 }
             } finally {
                 tree.open.forEach(Folder::close);
@@ -126,8 +181,7 @@ final class SocketNames {
     }
 
     /** A descriptor, in {@code maker}, of the file that was made. */
-    private long bindInside(Maker maker, UnixSocket socket, long fd, Folder stage, Tree tree) {
-        long inside = scope.openDirectory(maker, stage.below(TOP), tree.start.stat());
+    private long bindInside(Maker maker, UnixSocket socket, long fd, long inside, Tree tree) {
         long root = maker.call(
                 "open /", Syscall.OPEN, maker.string("/"), Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC, 0);
         long directory = maker.call("open its working directory", Syscall.OPEN, maker.string("."),

@@ -24,6 +24,7 @@ import org.udckpt.process.kinds.base.Environment;
 import org.udckpt.process.kinds.base.MessageSender;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.kinds.named.DirectoryOrDevice;
 import org.udckpt.process.kinds.socket.SentAlong;
 import org.udckpt.process.kinds.socket.SocketCapture;
@@ -327,7 +328,7 @@ final class UnixCapture implements SocketCapture {
                     queue.sendBuffer(), queue.receiveBuffer(), one.info.shutdown(), queue.receiveTimeoutUs(),
                     queue.sendTimeoutUs(), queue.passCredentials()));
             if (one.info.hasFile()) {
-                table.add(one.file == null ? file(one) : one.file);
+                add(one, one.file == null ? file(one) : one.file);
             }
         }
     }
@@ -335,6 +336,16 @@ final class UnixCapture implements SocketCapture {
     /** Whether it has had a peer. The kernel calls a datagram socket so as well when somebody has connected to it. */
     private static boolean connected(UnixDiag.Info socket) {
         return socket.type() == SOCK_DGRAM ? socket.peerGone() : socket.state() == ESTABLISHED;
+    }
+
+    private void add(Found one, SocketFile file) {
+        StoppedProcess process = one.open.process();
+        boolean own = !file.path().isEmpty() && process.outside(file.path()) == null;
+        table.add(own ? new SocketFile(one.id, "", 0, 0, 0) : file);
+        if (own) {
+            table.add(new OwnSocketFile(table.newId(), one.id, process.mountNamespace(), file.path(), file.mode(),
+                    file.uid(), file.gid()));
+        }
     }
 
     /**

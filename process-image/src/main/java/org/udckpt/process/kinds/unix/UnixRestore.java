@@ -261,7 +261,8 @@ final class UnixRestore implements KindRestore<UnixSocket> {
                 .stream()
                 .filter(one -> one.state() == SocketState.LISTENING && one.type() == socket.type()
                         && one.name().length > 0
-                        && Arrays.equals(one.name(), socket.name()))
+                        && Arrays.equals(one.name(), socket.name())
+                        && OwnSocketFile.same(names.own(one), names.own(socket)))
                 .findFirst()
                 .orElse(null);
     }
