@@ -78,7 +78,7 @@ static void answer(void) {
   }
 }
 
-/* A queue that nobody has open is found where such queues are shown. */
+/* A queue that nobody has open is found where such queues are shown, and it is empty: its maker is not known. */
 static bool shown(void) {
   struct statfs system;
   return !statfs("/dev/mqueue", &system) && system.f_type == 0x19800202;
@@ -86,7 +86,6 @@ static bool shown(void) {
 
 static void leave_closed(void) {
   mqd_t queue = made("closed", O_WRONLY, 3);
-  send_to(queue, 2, 222, 22), send_to(queue, 4, 44, 4);
   MUST(!mq_close(queue));
 }
 
@@ -95,7 +94,6 @@ static void check_closed(void) {
   CHECK(queue >= 0 || !shown(), "a queue that nobody had open");
   if (queue >= 0 && shown()) {
     struct mq_attr is;
-    receive(queue, 4, 44, 4, "closed"), receive(queue, 2, 222, 22, "closed");
     MUST(!mq_getattr(queue, &is) && is.mq_maxmsg == 3 && !is.mq_curmsgs);
   }
   mq_unlink(name("closed"));

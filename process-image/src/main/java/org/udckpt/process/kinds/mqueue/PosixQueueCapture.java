@@ -56,7 +56,9 @@ final class PosixQueueCapture implements KindCapture {
             }
         }
         open.values().forEach(queue -> ids.put(queue.key(), read(queue, processes)));
-        unopened.stream().filter(queue -> users.of(queue) == null).forEach(queue -> read(queue, processes));
+        // who has made a queue that nobody has open is not known: messages of strangers are not touched
+        unopened.stream().filter(queue -> users.of(queue) == null && (!shared || status(queue).waiting() == 0))
+                .forEach(queue -> read(queue, processes));
     }
 
     private long read(FoundQueue queue, List<AskedProcess> processes) {
