@@ -5,23 +5,29 @@ import java.util.Map;
 import java.util.StringJoiner;
 
 /**
- * A line of the PMI-1 wire protocol: {@code cmd=NAME key=value key=value}; a value ends at the next space.
+ * A line of the PMI-1 wire protocol: {@code cmd=NAME key=value key=value}; a value ends at the next space, but a message
+ * (of an abort; MPICH 4.2) at the end of the line.
  *
  * @param command the value of cmd, or of mcmd
  * @param arguments the others, in order
  * @param multiLine it began a block that goes on, one pair a line, until {@code endcmd}
  */
 public record PmiLine(String command, Map<String, String> arguments, boolean multiLine) {
+    private static final String MESSAGE = " message=";
 
     /** Reads a line; a word without '=' or a line without cmd is an error of the caller's program. */
     public static PmiLine parse(String line) throws PmiException {
         Map<String, String> pairs = new LinkedHashMap<>();
-        for (String word : line.strip().split(" +")) {
+        int message = line.indexOf(MESSAGE);
+        for (String word : (message < 0 ? line : line.substring(0, message)).strip().split(" +")) {
             int equals = word.indexOf('=');
             if (equals <= 0) {
                 throw new PmiException("'" + word + "' is not key=value in PMI line '" + shorten(line) + "'");
             }
             pairs.put(word.substring(0, equals), word.substring(equals + 1));
+        }
+        if (message >= 0) {
+            pairs.put("message", line.substring(message + MESSAGE.length()).strip());
         }
         String single = pairs.remove("cmd");
         String multi = pairs.remove("mcmd");

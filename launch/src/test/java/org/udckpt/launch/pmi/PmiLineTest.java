@@ -19,6 +19,14 @@ class PmiLineTest {
         assertTrue(PmiLine.parse("mcmd=spawn").multiLine());
     }
 
+    /** MPICH 4.2 gives the reason of an abort, as its user wrote it. */
+    @Test
+    void aMessageEndsWithTheLine() throws PmiException {
+        PmiLine line = PmiLine.parse("cmd=abort exitcode=7 message=application called MPI_Abort(comm=0x8, 7) - 1\n");
+        assertEquals(Map.of("exitcode", "7", "message", "application called MPI_Abort(comm=0x8, 7) - 1"),
+                line.arguments());
+    }
+
     @Test
     void namesWhatIsWrong() {
         assertTrue(assertThrows(PmiException.class, () -> PmiLine.parse("hello")).getMessage().contains("'hello'"));

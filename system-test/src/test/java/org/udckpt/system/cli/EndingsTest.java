@@ -43,7 +43,9 @@ class EndingsTest {
             int killed = ours.code() | 9;
             assertTrue(
                     theirs.code() == ours.code() || theirs.code() == killed
-                            || how.equals("leave") && theirs.code() == 9,
+                            || how.equals("leave") && theirs.code() == 9
+                            // of MPICH 4.2, of a rank that a signal has ended beside one that has left
+                            || how.equals("segv") && theirs.code() == 0,
                     "mpiexec: " + theirs.code() + "; udckpt: " + ours);
             assertEquals(onlyRanks(theirs.output()), onlyRanks(ours.output()), ours.toString());
             try (var left = Files.list(udckpts.runtime())) {
