@@ -51,7 +51,7 @@ final class ProcessEnvironmentCheck {
     /** From outside. */
     void refuse(TracedProcess process) {
         for (int i = 0; i < namespaces.length; i++) {
-            String own = namespace(process.pid, i);
+            String own = namespace(process.task(), i);
             boolean other = own != null && namespaces[i] != null && !own.equals(namespaces[i]);
             if (other && NAMESPACES[i].equals("mnt")) {
                 process.mountNamespace = mounts.of(process, started);
@@ -60,7 +60,7 @@ final class ProcessEnvironmentCheck {
                         + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
             }
         }
-        String root = Files.readLink("/proc/" + process.pid + "/root");
+        String root = Files.readLink("/proc/" + process.task() + "/root");
         if (!"/".equals(root)) {
             process.rootDirectory = root;
             process.seenThrough = mounts(process);
@@ -68,7 +68,7 @@ final class ProcessEnvironmentCheck {
         }
         refuseUnreachable(process, "exe", "its program");
         refuseUnreachable(process, "cwd", "its working directory");
-        String itsLabel = AgentRights.label(process.pid);
+        String itsLabel = AgentRights.label(process.task());
         if (!itsLabel.equals(label) && !itsLabel.endsWith("unconfined)")) { // AppArmor: a name only
             throw process.refuse("it has the security label " + itsLabel + ", but was started with " + label
                     + ": a restart cannot restore that");
@@ -76,6 +76,9 @@ final class ProcessEnvironmentCheck {
         cgroups.read(process);
         process.originPid = originPid;
         process.lostRights = AgentRights.lost(itsLabel);
+        if (process.endedMain != null) {
+            privileges.read(process, process.endedMain);
+        }
         for (TracedThread thread : process.threads) {
             privileges.read(process, thread);
             process.lostRights =
@@ -91,11 +94,12 @@ final class ProcessEnvironmentCheck {
         if (!process.hasMountsOfItsOwn()) {
             return "";
         }
-        String namespace = Files.readLink("/proc/" + process.pid + "/ns/mnt");
+        String namespace = Files.readLink("/proc/" + process.task() + "/ns/mnt");
         for (int pid = process.pid; pid > 1; pid = Integer.parseInt(Proc.stat(pid)[1])) {
-            if ("/".equals(Files.readLink("/proc/" + pid + "/root"))
-                    && namespace.equals(Files.readLink("/proc/" + pid + "/ns/mnt"))) {
-                return "/proc/" + pid + "/root";
+            int task = Proc.living(pid);
+            if ("/".equals(Files.readLink("/proc/" + task + "/root"))
+                    && namespace.equals(Files.readLink("/proc/" + task + "/ns/mnt"))) {
+                return "/proc/" + task + "/root";
             }
         }
         throw process.refuse("its root directory is " + process.rootDirectory + " (chroot(2)), and no process above it "
@@ -103,8 +107,8 @@ final class ProcessEnvironmentCheck {
     }
 
     private static void refuseUnreachable(TracedProcess process, String link, String what) {
-        String path = Files.readLink("/proc/" + process.pid + "/" + link);
-        String gone = path != null && Files.tryStat("/proc/" + process.pid + "/" + link) == null
+        String path = Files.readLink("/proc/" + process.task() + "/" + link);
+        String gone = path != null && Files.tryStat("/proc/" + process.task() + "/" + link) == null
                 ? OpenedByName.goneOwner(path) : null;
         if (gone != null) {
             throw process.refuse(what + " " + gone + "; let it change to another directory first (chdir(2))");
@@ -112,7 +116,7 @@ final class ProcessEnvironmentCheck {
         if (path == null) {
             return;
         }
-        Files.Stat stat = Files.stat("/proc/" + process.pid + "/" + link);
+        Files.Stat stat = Files.stat("/proc/" + process.task() + "/" + link);
         if (path.endsWith(" (deleted)") && stat.links() == 0) {
             if (stat.type() == Files.Stat.DIRECTORY && !path.startsWith("/proc/") && process.mountNamespace == null) {
                 process.workingDirectoryDeleted = true;

@@ -78,7 +78,7 @@ final class StoppedJob {
                 .add(ranks.stream().flatMap(rank -> rank.processes().stream()).toList());
         refuseTooMany(ranks.getFirst().processes().getFirst());
         files.cut();
-        clocks = clocks(ranks.getFirst().root.pid());
+        clocks = clocks(ranks.getFirst().processes().getFirst().task());
         parent = SharingCheck.parentNumber(ranks.getFirst().processes().getFirst());
         objectsNs += System.nanoTime() - start;
     }

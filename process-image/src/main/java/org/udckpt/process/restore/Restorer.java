@@ -282,7 +282,8 @@ public final class Restorer {
         target.reached("mappings");
         List<Threads> threads = new ArrayList<>();
         for (ProcessState process : image.processes()) {
-            threads.add(new Threads(tracees.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of())));
+            threads.add(new Threads(tracees.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of()),
+                    attributesOf(process, tracees.get(process.pid())).mainEnd()));
             if (!spaces.get(process.pid()).hasNamelessProgram()) {
                 spaces.get(process.pid()).describe();
             }

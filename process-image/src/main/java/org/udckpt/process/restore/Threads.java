@@ -5,6 +5,7 @@ import static org.udckpt.linux.LinuxConstants.PR_SET_NO_NEW_PRIVS;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.PosixTimer;
@@ -24,10 +25,13 @@ final class Threads {
     record Place(int tid, int hostTid) {}
 
     private final Tracee tracee;
+    private final OptionalInt mainEnd;
     private final List<Thread> threads = new ArrayList<>();
 
-    Threads(Tracee tracee, List<ThreadState> states) {
+    /** @param mainEnd the exit code with which the main thread has ended; empty: it has not */
+    Threads(Tracee tracee, List<ThreadState> states, OptionalInt mainEnd) {
         this.tracee = tracee;
+        this.mainEnd = mainEnd;
         for (ThreadState state : states) {
             boolean main = state.tid() == tracee.pid();
             if (main) {
@@ -118,6 +122,11 @@ final class Threads {
         return threads.stream().filter(thread -> thread.state.tid() == tid).findFirst().orElseThrow().hostTid;
     }
 
+    /** The tracer's number of a thread that lives. */
+    int living() {
+        return threads.getFirst().hostTid;
+    }
+
     /** Signals that were pending for one thread; they stay blocked until the end. */
     void queueSignals(List<PosixTimer> timers) {
         for (Thread thread : threads) {
@@ -162,8 +171,13 @@ final class Threads {
     /**
      * The last step before the threads run: brings each from the end of an injected call into the stop that
      * PTRACE_INTERRUPT makes, where the kernel still has to decide about signals and restarts, and sets its registers.
+     * No call is made in the process afterwards: its main thread may have ended.
      */
     void setRegisters() {
+        if (mainEnd.isPresent()) {
+            tracee.endMainThread(mainEnd.getAsInt());
+            threads.removeFirst();
+        }
         for (Thread thread : threads) {
             Ptrace.interrupt(thread.hostTid);
             Ptrace.resume(Ptrace.CONT, thread.hostTid, 0);

@@ -12,8 +12,11 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.RawText;
@@ -40,6 +43,7 @@ final class Tracee implements Maker, AutoCloseable {
     /** Behind the scratch: {@link CallLoop}. */
     static final int CODE_BYTES = 4096;
     private static final int CLONE_ARGS_BYTES = 88;
+    private static final long END_NS = TimeUnit.SECONDS.toNanos(10);
     /** As setresuid(2) has it. */
     static final int SAME_USER = -1;
     private static final int UNSHARE = 272;
@@ -194,6 +198,21 @@ final class Tracee implements Maker, AutoCloseable {
         if (status.raw() != waitStatus) {
             throw failed("a child that had ended with status 0x%x could not be restored: %s (0x%x)"
                     .formatted(waitStatus, status, status.raw()));
+        }
+    }
+
+    /**
+     * Ends the main thread, while others live: wait4(2) tells of that when they have ended. No call can be made
+     * afterwards but in them.
+     */
+    void endMainThread(int exitCode) {
+        injector.begin(Syscall.EXIT, exitCode);
+        injector.enter();
+        for (long deadline = System.nanoTime() + END_NS; !Proc.threadState(hostPid, hostPid).equals("Z");) {
+            if (System.nanoTime() > deadline) {
+                throw failed("its main thread, which had ended, does not end again");
+            }
+            LockSupport.parkNanos(50_000);
         }
     }
 

@@ -77,7 +77,7 @@ final class IpcUsers {
     private static long ticks(int pid) {
         try {
             String[] stat = Proc.stat(pid);
-            return stat[0].equals("Z") ? NEVER : Long.parseLong(stat[START]);
+            return stat[0].equals("Z") && Proc.living(pid) == pid ? NEVER : Long.parseLong(stat[START]);
         } catch (LinuxError gone) {
             if (gone.errno() == LinuxError.ENOENT || gone.errno() == LinuxError.ESRCH) {
                 return NEVER;

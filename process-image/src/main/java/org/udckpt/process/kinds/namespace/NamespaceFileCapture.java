@@ -26,7 +26,7 @@ final class NamespaceFileCapture implements KindCapture {
     @Override
     public long read(OpenDescriptor open) {
         String name = open.link().substring(0, open.link().indexOf(':'));
-        if (!open.link().equals(Files.readLink("/proc/" + open.process().pid() + "/ns/" + name))) {
+        if (!open.link().equals(Files.readLink("/proc/" + open.process().task() + "/ns/" + name))) {
             throw open.refuse(open.link() + " is a namespace that the process is not in, which cannot be checkpointed; "
                     + "close it first");
         }
