@@ -206,6 +206,8 @@ final class Tracee implements Maker, AutoCloseable {
      * afterwards but in them.
      */
     void endMainThread(int exitCode) {
+        // the tracer's end would leave it a SIGKILL; its other threads have the option still
+        Ptrace.options(hostPid, OPTIONS & ~Ptrace.O_EXITKILL);
         injector.begin(Syscall.EXIT, exitCode);
         injector.enter();
         for (long deadline = System.nanoTime() + END_NS; !Proc.threadState(hostPid, hostPid).equals("Z");) {
