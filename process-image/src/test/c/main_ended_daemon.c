@@ -1,5 +1,5 @@
 /* A daemon in a session of its own whose main thread has ended while another one runs: /proc shows nothing of its
- * memory and descriptors, so it is refused by name, and never left out. */
+ * memory and descriptors by its number, and it is not left out for that. */
 #include "feature.h"
 #include <sys/wait.h>
 

@@ -158,21 +158,37 @@ static void ended_without_signal(void) {
     MUST(waitid(P_PID, pid, &info, WEXITED | WNOWAIT | __WALL));
 }
 
-static void *last(void *unused) {
+static void *last(void *signal) {
+    MUST(prctl(PR_SET_PDEATHSIG, (long)signal, 0, 0, 0));
+    ready = 1;
     wait_for_end();
-    _exit(unused != NULL);
+    _exit(0);
 }
 
-/* A child whose main thread has ended, while another one runs. */
-static void main_ended_child(void) {
+/* The calling thread is killed, and the others of its process are not. */
+static void end_by_filter(void) {
+    struct sock_filter kills[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_uname, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog program = {4, kills};
+    MUST(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    MUST(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+    syscall(SYS_uname, 0);
+}
+
+/* A child whose main thread has ended, while another one runs, and which no restart could make so. */
+static void main_ended(const char *how) {
     pid_t pid;
     MUST(pid = fork());
     if (!pid) {
         pthread_t thread;
-        MUST(-pthread_create(&thread, NULL, last, NULL));
+        MUST(-pthread_create(&thread, NULL, last, (void *)(long)(strcmp(how, "told") ? 0 : SIGUSR1)));
+        while (!ready) usleep(1000);
+        if (!strcmp(how, "killed")) end_by_filter();
         syscall(SYS_exit, 0);
     }
     await_main_end(pid);
+    if (!strcmp(how, "stopped")) MUST(kill(pid, SIGSTOP));
 }
 
 static void *shared_stack(void) {
@@ -342,19 +358,6 @@ static void *churn(void *unused) {
     return NULL;
 }
 
-static void *outlive(void *unused) {
-    (void)unused;
-    ready = 1;
-    await_main_end(getpid());
-    MUST(open("ready", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-    wait_for_end();
-    FILE *result = fopen("result.new", "w");
-    fputs("PASS\n", result);
-    fclose(result);
-    MUST(rename("result.new", "result"));
-    _exit(0);
-}
-
 static void make(const char *kind) {
     if (!strcmp(kind, "shared-memory")) MUST(clone(sleeper, shared_stack(), CLONE_VM | SIGCHLD, NULL));
     else if (!strcmp(kind, "exit-signal")) child(0);
@@ -363,7 +366,7 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "groups")) swapped_groups();
     else if (!strcmp(kind, "siblings")) sharing_siblings();
     else if (!strcmp(kind, "ended-signal")) ended_without_signal();
-    else if (!strcmp(kind, "main-ended-child")) main_ended_child();
+    else if (!strncmp(kind, "main-ended-", 11)) main_ended(kind + 11);
     else if (!strcmp(kind, "other-name")) other_name("elsewhere/two", 0);
     else if (!strcmp(kind, "mapped-other-name")) other_name("two", 1);
     else if (!strcmp(kind, "path-handle")) path_handle();
@@ -408,9 +411,6 @@ static void make(const char *kind) {
         MUST(syscall(SYS_userfaultfd, O_CLOEXEC | 1 /* UFFD_USER_MODE_ONLY */));
         pthread_t threads[4];
         for (int i = 0; i < 4; i++) MUST(-pthread_create(&threads[i], NULL, churn, NULL));
-    } else if (!strcmp(kind, "main-ended")) {
-        start(outlive);
-        pthread_exit(NULL);
     } else if (!strncmp(kind, "mounted-", 8)) {
         mounted(kind + 8);
         if (!strcmp(kind, "mounted-sharing")) child(CLONE_FS | SIGCHLD);

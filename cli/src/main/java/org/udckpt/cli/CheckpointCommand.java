@@ -27,6 +27,10 @@ final class CheckpointCommand implements Callable<Integer> {
             + "ends the job. The job stays stopped while the image is written, and continues if the checkpoint fails")
     private String then;
 
+    @Option(names = "--detach-debuggers", description = "processes of the job that trace others of it (strace, gdb) "
+            + "lose them, and say so; default: refuse the checkpoint")
+    private boolean detachDebuggers;
+
     @Parameters(paramLabel = "JOB", description = "the job's name")
     private String job;
 
@@ -43,7 +47,9 @@ final class CheckpointCommand implements Callable<Integer> {
         }
         try (CommandClient client = CommandClient.connect(RuntimeDirectory.find(settings, job));
                 WriteView view = new WriteView()) {
-            JsonNode answer = client.ask(client.request("checkpoint").put("kill", then != null).put("wait", !noWait),
+            JsonNode answer = client.ask(
+                    client.request("checkpoint").put("kill", then != null).put("wait", !noWait)
+                            .put("detach_debuggers", detachDebuggers),
                     event -> show(event, view));
             view.close();
             System.out.println(answer.path("id").asText());

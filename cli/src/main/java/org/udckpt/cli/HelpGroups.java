@@ -28,7 +28,7 @@ final class HelpGroups {
                         "--keep-together"));
         GROUPS.put("Checkpoints",
                 Set.of("--interval", "--mtbf", "--full-interval", "--compress", "--integrity", "--encrypt", "--lazy",
-                        "--no-wait", "--then"));
+                        "--no-wait", "--then", "--detach-debuggers"));
         GROUPS.put("Storage",
                 Set.of("--dir", "--tiers", "--keep", "--keep-fast", "--shared-dir", "--max-rate", "--io-idle",
                         "--buffer"));

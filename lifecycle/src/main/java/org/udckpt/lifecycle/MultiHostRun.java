@@ -207,9 +207,9 @@ public final class MultiHostRun implements JobRun, JobCommands.Whole {
     }
 
     @Override
-    public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end) {
-        return end.isEmpty() ? lead.checkpoints().take(progress, wait)
-                : lead.checkpoints().takeLast(progress, () -> end(end.getAsInt()));
+    public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end, boolean detachDebuggers) {
+        return end.isEmpty() ? lead.checkpoints().take(progress, wait, detachDebuggers)
+                : lead.checkpoints().takeLast(progress, () -> end(end.getAsInt()), detachDebuggers);
     }
 
     @Override

@@ -79,6 +79,30 @@ public final class Proc {
         return numbers("/proc/" + pid + "/task");
     }
 
+    /**
+     * The number of a thread of the process that lives: {@code pid}, unless its main thread has ended while others run
+     * (pthread_exit(3) in main). /proc has what such a process has open and mapped by that number alone; it finds
+     * threads, too, though it does not list them (proc(5)).
+     */
+    public static int living(int pid) {
+        try {
+            if (ended(stat(pid)[0])) {
+                for (int tid : threads(pid)) {
+                    if (!ended(threadState(pid, tid))) {
+                        return tid;
+                    }
+                }
+            }
+        } catch (LinuxError gone) {
+            return pid; // what is asked next says so
+        }
+        return pid;
+    }
+
+    private static boolean ended(String state) {
+        return state.equals("Z") || state.equals("X");
+    }
+
     public static int[] descriptors(int pid) {
         return numbers("/proc/" + pid + "/fd");
     }

@@ -1,13 +1,23 @@
 package org.udckpt.linux;
 
-/** A pidfd: refers to one process even after its pid is reused (pidfd_open(2), Linux 5.3). Close it. */
+/**
+ * A pidfd: refers to one process, or one thread, even after its number is reused (pidfd_open(2), Linux 5.3; of threads:
+ * Linux 6.9). Close it.
+ */
 public final class ProcessHandleFd implements AutoCloseable {
+    private static final int PIDFD_THREAD = 0x80;
+
     private final int pid;
     private final int fd;
 
+    /** @param pid of a process; or the number of a thread, which shows what its process has open */
     public ProcessHandleFd(int pid) {
         this.pid = pid;
-        this.fd = (int) LinuxError.check(Syscall.call(Syscall.PIDFD_OPEN, pid, 0), "pidfd_open of process " + pid);
+        long opened = Syscall.call(Syscall.PIDFD_OPEN, pid, 0);
+        if (opened == -LinuxError.ENOENT || opened == -LinuxError.EINVAL) { // no process has this number
+            opened = Syscall.call(Syscall.PIDFD_OPEN, pid, PIDFD_THREAD);
+        }
+        this.fd = (int) LinuxError.check(opened, "pidfd_open of process " + pid);
     }
 
     public int pid() {

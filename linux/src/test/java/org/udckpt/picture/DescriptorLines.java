@@ -42,8 +42,8 @@ final class DescriptorLines {
             return;
         }
         String who = picture.pids().name(pid);
-        try (ProcessHandleFd process = new ProcessHandleFd(pid)) {
-            for (int fd : IntStream.of(Proc.descriptors(pid)).sorted().toArray()) {
+        try (ProcessHandleFd process = new ProcessHandleFd(Proc.living(pid))) {
+            for (int fd : IntStream.of(Proc.descriptors(process.pid())).sorted().toArray()) {
                 one(picture, process, fd, who + " fd " + fd);
             }
         }

@@ -47,7 +47,8 @@ final class MappingLines {
             return;
         }
         String who = picture.pids().name(pid);
-        List<Mapped> mappings = mappings(picture, pid);
+        int task = Proc.living(pid);
+        List<Mapped> mappings = mappings(picture, task);
         for (Mapped one : mappings) {
             String about = who + " map %x-%x".formatted(one.start, one.end);
             picture.add(about, one.permissions);
@@ -56,7 +57,7 @@ final class MappingLines {
             one.more.forEach((name, said) -> picture.add(about + " " + name, said));
         }
         Set<String> policies = new TreeSet<>(); // each once for a mapping, which has a line for each part
-        for (String line : Proc.text("/proc/" + pid + "/numa_maps").split("\n")) {
+        for (String line : Proc.text("/proc/" + task + "/numa_maps").split("\n")) {
             String[] words = line.split(" ");
             mappings.stream()
                     .filter(one -> one.start <= Long.parseUnsignedLong(words[0], 16)

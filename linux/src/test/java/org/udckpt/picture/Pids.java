@@ -26,8 +26,9 @@ final class Pids {
         }
     }
 
+    /** A process without a thread that lives. */
     static boolean zombie(int pid) {
-        return Proc.stat(pid)[0].equals("Z");
+        return Proc.stat(pid)[0].equals("Z") && Proc.living(pid) == pid;
     }
 
     Collection<Integer> tree() {

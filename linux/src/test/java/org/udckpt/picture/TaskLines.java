@@ -58,17 +58,18 @@ final class TaskLines {
             stat(picture, "/proc/" + pid, who + " zombie stat");
             return;
         }
-        PROCESS_FILES.forEach(file -> lines(picture, "/proc/" + pid + "/" + file, who + " " + file));
+        int task = Proc.living(pid);
+        PROCESS_FILES.forEach(file -> lines(picture, "/proc/" + task + "/" + file, who + " " + file));
         TEXTS.forEach(file -> {
-            for (String word : Proc.text("/proc/" + pid + "/" + file).split("\0")) {
+            for (String word : Proc.text("/proc/" + task + "/" + file).split("\0")) {
                 picture.add(who + " " + file, word);
             }
         });
         LINKS.forEach(file -> {
-            String target = Files.readLink("/proc/" + pid + "/" + file);
+            String target = Files.readLink("/proc/" + task + "/" + file);
             picture.add(who + " link " + file, target == null ? "none" : target.replaceAll("\\[\\d+\\]", ""));
         });
-        auxiliary(picture, pid, who);
+        auxiliary(picture, task, who);
         children(picture, pid, who);
         for (int tid : Proc.threads(pid)) {
             if (Proc.isWorker(pid, tid)) {

@@ -13,8 +13,9 @@ import org.udckpt.support.report.Failure;
  * @param verb what is asked for; empty: the line names nothing
  * @param durable of a checkpoint: the answer waits until it is
  * @param end of a checkpoint: ends the job after the commit, with this code
+ * @param detachDebuggers of a checkpoint: tracers that are processes of the job let go of what they trace
  */
-record CommandRequest(String verb, boolean durable, OptionalInt end) {
+record CommandRequest(String verb, boolean durable, OptionalInt end, boolean detachDebuggers) {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** @throws Failure USAGE: it is not JSON */
@@ -27,6 +28,7 @@ record CommandRequest(String verb, boolean durable, OptionalInt end) {
         }
         OptionalInt end = node.path("kill").asBoolean(false)
                 ? OptionalInt.of(node.path("code").asInt(ExitCode.DONE.value())) : OptionalInt.empty();
-        return new CommandRequest(node.path("verb").asText(), node.path("wait").asBoolean(true), end);
+        return new CommandRequest(node.path("verb").asText(), node.path("wait").asBoolean(true), end,
+                node.path("detach_debuggers").asBoolean(false));
     }
 }

@@ -22,9 +22,11 @@ public sealed interface JobCommands {
          * @param progress hears what happened, while it happens
          * @param wait until durable; else until the job runs again
          * @param end ends the job after the commit, with this code; empty: it goes on
+         * @param detachDebuggers tracers that are processes of the job let go of what they trace; else they are a
+         *     reason to refuse
          * @return the checkpoint's id
          */
-        String checkpoint(Progress progress, boolean wait, OptionalInt end);
+        String checkpoint(Progress progress, boolean wait, OptionalInt end, boolean detachDebuggers);
     }
 
     /** Of a unit: the part of a job of several hosts that runs on one of them. */
@@ -46,7 +48,8 @@ public sealed interface JobCommands {
         switch (request.verb()) {
             case "checkpoint" -> {
                 switch (this) {
-                    case Whole job -> answer.put("id", job.checkpoint(progress, request.durable(), request.end()));
+                    case Whole job -> answer.put("id", job.checkpoint(progress, request.durable(),
+                            request.end(), request.detachDebuggers()));
                     case OfUnit unit -> throw new Failure(ExitCode.USAGE,
                             unit.name() + " is a part of job " + unit.job()
                                     + ": take checkpoints on the host where the job was started ('udckpt checkpoint "

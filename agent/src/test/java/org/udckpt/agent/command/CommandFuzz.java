@@ -24,7 +24,8 @@ public final class CommandFuzz {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final JobCommands.Whole JOB = new JobCommands.Whole() {
         @Override
-        public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end) {
+        public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end,
+                boolean detachDebuggers) {
             progress.say("taken");
             progress.writing(new WriteProgress(1, 2, 3, 4, 5, 6));
             return "ckpt-0001";

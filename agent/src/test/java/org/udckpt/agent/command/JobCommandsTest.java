@@ -17,8 +17,8 @@ import org.udckpt.support.report.Failure;
 class JobCommandsTest {
     private record Whole() implements JobCommands.Whole {
         @Override
-        public String checkpoint(Progress progress, boolean wait, OptionalInt end) {
-            return "ckpt-0007 " + wait + " " + end;
+        public String checkpoint(Progress progress, boolean wait, OptionalInt end, boolean detachDebuggers) {
+            return "ckpt-0007 " + wait + " " + end + (detachDebuggers ? " detached" : "");
         }
 
         @Override
@@ -55,6 +55,8 @@ class JobCommandsTest {
         String ending = "{\"verb\":\"checkpoint\",\"wait\":false,\"kill\":true,\"code\":256}";
         assertEquals("ckpt-0007 true OptionalInt.empty", id("{\"verb\":\"checkpoint\"}"));
         assertEquals("ckpt-0007 false OptionalInt[256]", id(ending));
+        assertEquals("ckpt-0007 true OptionalInt.empty detached",
+                id("{\"verb\":\"checkpoint\",\"detach_debuggers\":true}"));
         assertEquals("whole", answer(new Whole(), "{\"verb\":\"status\"}").path("job").path("name").asText());
     }
 

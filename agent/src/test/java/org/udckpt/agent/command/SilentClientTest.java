@@ -33,7 +33,8 @@ class SilentClientTest {
         CountDownLatch done = new CountDownLatch(1);
         JobCommands.Whole handler = new JobCommands.Whole() {
             @Override
-            public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end) {
+            public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end,
+                    boolean detachDebuggers) {
                 for (int i = 0; i < MESSAGES; i++) {
                     progress.say("x".repeat(100));
                 }

@@ -41,7 +41,8 @@ class LastCheckpointTest {
         Files.writeString(runtime.resolve("job.json"), "{}");
         return CommandServer.start(runtime.resolve("command.sock"), new JobCommands.Whole() {
             @Override
-            public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end) {
+            public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end,
+                    boolean detachDebuggers) {
                 assertTrue(ends.offer(end.orElseThrow()));
                 return answer.get();
             }

@@ -29,10 +29,8 @@ public interface CheckpointMethod {
     /**
      * Stops the job and copies it. Returns when it runs again. When this throws, the job runs, and nothing is left of
      * the checkpoint.
-     *
-     * @param last the ranks stand still from the copy on until the attempt is closed
      */
-    CheckpointAttempt begin(Progress progress, boolean last) throws IOException, InterruptedException;
+    CheckpointAttempt begin(Progress progress, StopOptions stop) throws IOException, InterruptedException;
 
     /** Whether another attempt may succeed after one that has failed so. */
     boolean retryable(Exception failure);

@@ -83,17 +83,17 @@ public final class CheckpointQueue implements Checkpoints, AutoCloseable {
     }
 
     @Override
-    public String take(Progress progress, boolean wait) {
-        return take(progress, wait, null);
+    public String take(Progress progress, boolean wait, boolean detachDebuggers) {
+        return take(progress, wait, null, new StopOptions(false, detachDebuggers));
     }
 
     @Override
-    public String takeLast(Progress progress, Runnable end) {
-        return take(progress, true, end);
+    public String takeLast(Progress progress, Runnable end, boolean detachDebuggers) {
+        return take(progress, true, end, new StopOptions(true, detachDebuggers));
     }
 
     /** @param end null: the job goes on */
-    private String take(Progress progress, boolean wait, Runnable end) {
+    private String take(Progress progress, boolean wait, Runnable end, StopOptions stop) {
         if (!one.tryAcquire()) {
             throw new Failure(ExitCode.BUSY, "a checkpoint of job " + job + " is in progress (" + state()
                     + "): try again when it is done");
@@ -103,9 +103,9 @@ public final class CheckpointQueue implements Checkpoints, AutoCloseable {
             cleanOnce();
             method.awaitReady(progress);
             if (wait) {
-                return takeWhole(progress, end);
+                return takeWhole(progress, end, stop);
             }
-            CheckpointAttempt attempt = method.begin(progress, false);
+            CheckpointAttempt attempt = method.begin(progress, stop);
             handedOver = true;
             finishInBackground(attempt, progress);
             return attempt.id();
@@ -118,10 +118,11 @@ public final class CheckpointQueue implements Checkpoints, AutoCloseable {
         }
     }
 
-    private String takeWhole(Progress progress, Runnable end) throws IOException, InterruptedException {
+    private String takeWhole(Progress progress, Runnable end, StopOptions stop)
+            throws IOException, InterruptedException {
         for (int number = 1;; number++) {
             try {
-                return finish(method.begin(progress, end != null), progress, end);
+                return finish(method.begin(progress, stop), progress, end);
             } catch (IOException | RuntimeException failed) {
                 if (number == ATTEMPTS || !method.retryable(failed)) {
                     throw failed;

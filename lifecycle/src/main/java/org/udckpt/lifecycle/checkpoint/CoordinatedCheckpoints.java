@@ -129,8 +129,8 @@ public final class CoordinatedCheckpoints implements CheckpointMethod {
     public void awaitReady(Progress progress) {}
 
     @Override
-    public CheckpointAttempt begin(Progress progress, boolean last) throws InterruptedException {
-        return new Attempt(resumed(progress, last));
+    public CheckpointAttempt begin(Progress progress, StopOptions stop) throws InterruptedException {
+        return new Attempt(resumed(progress, stop));
     }
 
     /** A file that was written over while it was being saved is copied in the stop of the next attempt. */
@@ -140,7 +140,7 @@ public final class CoordinatedCheckpoints implements CheckpointMethod {
     }
 
     /** Returns when all ranks run again, or stand for good. What may succeed another time is tried again. */
-    private CoordinatedAttempt resumed(Progress progress, boolean last) throws InterruptedException {
+    private CoordinatedAttempt resumed(Progress progress, StopOptions stop) throws InterruptedException {
         long giveUp = System.nanoTime() + TIMEOUT_NS;
         for (int number = 1;; number++) {
             if (impossible != null) {
@@ -148,7 +148,7 @@ public final class CoordinatedCheckpoints implements CheckpointMethod {
             }
             CoordinatedAttempt attempt = new CoordinatedAttempt(chain.begin(new WriteMeter()), progress, hosts);
             now = attempt;
-            coordinator.checkpoint(attempt.writer.id(), new UnitOrder(order(attempt), last).encode());
+            coordinator.checkpoint(attempt.writer.id(), new UnitOrder(order(attempt), stop).encode());
             endIfAlone(attempt);
             try {
                 attempt.resumed.get();

@@ -90,11 +90,11 @@ public final class LocalCheckpoints implements CheckpointMethod {
     }
 
     @Override
-    public CheckpointAttempt begin(Progress progress, boolean last) throws IOException, InterruptedException {
+    public CheckpointAttempt begin(Progress progress, StopOptions stop) throws IOException, InterruptedException {
         ImageWrite image = new ImageWrite(job.facts(), chain);
         try {
             slowdown.stops();
-            return new Attempt(image, new StopPhase(job, progress, now -> phase = now, hot, calls, last).make());
+            return new Attempt(image, new StopPhase(job, progress, now -> phase = now, hot, calls, stop).make());
         } catch (IOException | InterruptedException | RuntimeException | Error e) {
             remove(image);
             throw e;

@@ -41,11 +41,12 @@ final class QuiesceSession implements AutoCloseable {
     /**
      * @param hot files that have to be copied in the stop
      * @param calls of threads at earlier stops of this incarnation
+     * @param tracers what becomes of debuggers
      * @throws Failure 75 when a rank has ended, or is being traced by somebody else
      * @throws org.udckpt.process.files.FilesRefused when a file system on which the job has something open does not
      *     answer
      */
-    QuiesceSession(Job job, HotFiles hot, TimedCalls calls) {
+    QuiesceSession(Job job, HotFiles hot, TimedCalls calls, Tracers tracers) {
         this.job = job;
         this.hot = hot;
         this.calls = calls;
@@ -54,7 +55,7 @@ final class QuiesceSession implements AutoCloseable {
                     "a rank of job " + job.facts().name() + " has ended: it is too late for a checkpoint");
         }
         this.connections = List.copyOf(job.control().connections());
-        Tracers.refuse(job.ranks().ranks());
+        tracers.look(job.facts().launch(), job.ranks().ranks());
         AnsweringFiles.ask(job.ranks().ranks().stream().map(RankTable.Rank::hostPid).toList());
         this.leases = FileLeases.now();
         this.gates = new Gates(connections, job.settings().duration(Option.QUIESCE_TIMEOUT));

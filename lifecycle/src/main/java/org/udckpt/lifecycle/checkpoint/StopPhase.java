@@ -25,7 +25,7 @@ final class StopPhase {
     private final StateListener state;
     private final HotFiles hot;
     private final TimedCalls calls;
-    private final boolean lastCheckpoint;
+    private final StopOptions options;
 
     /** Hears in which phase the checkpoint is. */
     @FunctionalInterface
@@ -36,12 +36,11 @@ final class StopPhase {
     /**
      * @param hot files that have to be copied in the stop
      * @param calls of threads at earlier stops of this incarnation
-     * @param lastCheckpoint ranks stay stopped until the snapshot that {@link #make} returns is closed: it is this
-     *     job's last checkpoint
+     * @param options {@code last}: ranks stay stopped until the snapshot that {@link #make} returns is closed
      */
-    StopPhase(Job job, Progress progress, StateListener state, HotFiles hot, TimedCalls calls, boolean lastCheckpoint) {
+    StopPhase(Job job, Progress progress, StateListener state, HotFiles hot, TimedCalls calls, StopOptions options) {
         this.job = job;
-        this.lastCheckpoint = lastCheckpoint;
+        this.options = options;
         this.hot = hot;
         this.calls = calls;
         this.progress = progress;
@@ -95,9 +94,17 @@ final class StopPhase {
         }
     }
 
+    private Tracers debuggers() {
+        return options.detachDebuggers() ? Tracers.detached(this::tell) : Tracers.refused();
+    }
+
+    private void tell(String message) {
+        Messages.warn(message);
+        progress.say(message);
+    }
+
     private void tellClosed(String connection) {
-        Messages.warn(connection + ": closed in the image");
-        progress.say(connection + ": closed in the image");
+        tell(connection + ": closed in the image");
     }
 
     /**
@@ -107,13 +114,13 @@ final class StopPhase {
      * @throws CaptureFailed a later attempt may succeed
      */
     private NodeSnapshot attempt() throws IOException, InterruptedException {
-        QuiesceSession session = new QuiesceSession(job, hot, calls);
+        QuiesceSession session = new QuiesceSession(job, hot, calls, debuggers());
         NodeSnapshot snapshot = null;
         try {
             snapshot = attempt(session);
             return snapshot;
         } finally {
-            if (snapshot == null || !lastCheckpoint) {
+            if (snapshot == null || !options.last()) {
                 session.close();
             }
         }
@@ -132,9 +139,9 @@ final class StopPhase {
             return null;
         }
         state.now(Phase.SNAPSHOT);
-        NodeSnapshot snapshot = session.snapshot(job.pmi().traffic(), lastCheckpoint);
+        NodeSnapshot snapshot = session.snapshot(job.pmi().traffic(), options.last());
         watch.ended(Phase.SNAPSHOT);
-        if (snapshot != null && lastCheckpoint) {
+        if (snapshot != null && options.last()) {
             return snapshot.withTimes(watch.times()).standing(session);
         }
         try {

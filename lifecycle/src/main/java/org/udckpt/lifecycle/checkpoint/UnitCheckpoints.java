@@ -115,13 +115,14 @@ public final class UnitCheckpoints {
         }
         phase = Phase.SUSPEND;
         order = asked.part();
-        last = asked.last();
+        last = asked.stop().last();
         meter = new WriteMeter();
         WriterOptions metered = options.withMeter(meter);
         part = place.own().isPresent()
                 ? PartWriter.open(order, place.own().get(), place.unit(), place.host(), metered, pages)
                 : PartWriter.open(order, place.unit(), place.host(), metered, pages);
-        session = new QuiesceSession(job, hot, calls);
+        session = new QuiesceSession(job, hot, calls,
+                asked.stop().detachDebuggers() ? Tracers.detached(Messages::warn) : Tracers.refused());
         watch.start();
         session.suspend();
         watch.ended(Phase.SUSPEND);

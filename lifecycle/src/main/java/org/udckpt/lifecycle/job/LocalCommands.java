@@ -25,11 +25,11 @@ final class LocalCommands implements JobCommands.Whole {
     }
 
     @Override
-    public String checkpoint(Progress progress, boolean wait, OptionalInt end) {
+    public String checkpoint(Progress progress, boolean wait, OptionalInt end, boolean detachDebuggers) {
         if (end.isEmpty()) {
-            return checkpoints.take(progress, wait);
+            return checkpoints.take(progress, wait, detachDebuggers);
         }
-        String id = checkpoints.takeLast(progress, () -> job.end(end.getAsInt()));
+        String id = checkpoints.takeLast(progress, () -> job.end(end.getAsInt()), detachDebuggers);
         awaitEnd(progress);
         return id;
     }

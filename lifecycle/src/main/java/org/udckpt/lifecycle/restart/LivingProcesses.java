@@ -21,7 +21,7 @@ record LivingProcesses(Map<Integer, Integer> hostPids) {
         }
         try {
             String state = Proc.stat(host)[0];
-            return state.equals("Z") || state.equals("X");
+            return (state.equals("Z") || state.equals("X")) && Proc.living(host) == host;
         } catch (LinuxError gone) {
             if (gone.errno() != LinuxError.ENOENT && gone.errno() != LinuxError.ESRCH) {
                 throw gone;

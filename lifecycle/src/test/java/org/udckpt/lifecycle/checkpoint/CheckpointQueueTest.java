@@ -79,7 +79,7 @@ class CheckpointQueueTest {
         public void awaitReady(Progress progress) {}
 
         @Override
-        public CheckpointAttempt begin(Progress progress, boolean last) throws IOException {
+        public CheckpointAttempt begin(Progress progress, StopOptions stop) throws IOException {
             phase = Phase.WRITE;
             return new Attempt(CheckpointWriter.create(directory.resolve("images"), ImageOptions.of(Settings.load())));
         }

@@ -43,11 +43,12 @@ public final class AnsweringFiles {
 
     private void process(int pid) {
         try {
-            for (int fd : Proc.descriptors(pid)) {
-                file(pid, "fd/" + fd);
+            int task = Proc.living(pid);
+            for (int fd : Proc.descriptors(task)) {
+                file(task, "fd/" + fd);
             }
-            file(pid, "cwd");
-            for (String line : Proc.text("/proc/" + pid + "/maps").split("\n")) {
+            file(task, "cwd");
+            for (String line : Proc.text("/proc/" + task + "/maps").split("\n")) {
                 // what is mapped may not be open any more
                 mapping(line);
             }

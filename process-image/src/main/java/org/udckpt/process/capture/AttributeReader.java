@@ -63,6 +63,9 @@ final class AttributeReader {
         if (process.main().jobStopped && process.main().stopSignal != SIGSTOP) {
             add(AttributeKind.STOP_SIGNAL, process.main().stopSignal);
         }
+        if (process.mainEnd != null) {
+            add(AttributeKind.MAIN_ENDED, process.mainEnd.exitCode());
+        }
         for (TracedThread thread : process.threads) {
             ofThread(thread);
         }

@@ -189,7 +189,8 @@ public final class Capture implements AutoCloseable {
     private static void adoptOrphans(List<RankCapture> ranks) {
         RankCapture first = ranks.getFirst();
         Set<Integer> roots = ranks.stream().map(rank -> rank.root.pid()).collect(Collectors.toSet());
-        for (List<Integer> orphans; !(orphans = SharingCheck.orphans(first.root.pid(), roots)).isEmpty();) {
+        Set<Integer> known = new HashSet<>();
+        for (List<Integer> orphans; known.addAll(orphans = SharingCheck.orphans(first.root.pid(), roots));) {
             List<Integer> found = orphans;
             all(List.of(first), rank -> rank.adopt(found));
         }

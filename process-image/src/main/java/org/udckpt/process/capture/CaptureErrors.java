@@ -36,11 +36,11 @@ final class CaptureErrors {
             return new CaptureFailed(failure.getMessage(), failure);
         }
         for (RankCapture rank : ranks) {
-            if (ends(rank.root.pid())) {
+            if (ends(Proc.living(rank.root.pid()))) {
                 return ended(name(rank), failure);
             }
             for (TracedProcess process : rank.processes()) {
-                if (ends(process.pid)) {
+                if (ends(process.task())) {
                     return ended(process.toString(), failure);
                 }
             }
@@ -70,7 +70,7 @@ final class CaptureErrors {
     }
 
     /** Not the main thread alone. */
-    private static boolean endsWhole(int pid) {
+    static boolean endsWhole(int pid) {
         for (int tid : Proc.threads(pid)) {
             try {
                 String stat = Proc.text("/proc/" + pid + "/task/" + tid + "/stat");

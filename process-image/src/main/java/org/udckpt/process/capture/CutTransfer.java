@@ -62,12 +62,13 @@ final class CutTransfer {
     }
 
     private static boolean blocking(TracedProcess process, int fd) {
-        String link = Files.readLink("/proc/" + process.pid + "/fd/" + fd);
+        String link = Files.readLink("/proc/" + process.task() + "/fd/" + fd);
         if (link == null || !link.startsWith("pipe:") && !link.startsWith("socket:")) {
             return false;
         }
         try {
-            int flags = Integer.parseInt(Proc.field(Proc.text("/proc/" + process.pid + "/fdinfo/" + fd), "flags:"), 8);
+            int flags =
+                    Integer.parseInt(Proc.field(Proc.text("/proc/" + process.task() + "/fdinfo/" + fd), "flags:"), 8);
             return (flags & Syscall.O_NONBLOCK) == 0;
         } catch (LinuxError closed) {
             if (closed.errno() == LinuxError.ENOENT) {

@@ -74,7 +74,7 @@ final class DescriptorReader {
      */
     void look(TracedProcess process) {
         List<OpenDescriptor> own = new ArrayList<>();
-        for (int fd : Proc.descriptors(process.pid)) {
+        for (int fd : Proc.descriptors(process.task())) {
             OpenDescriptor one = open(process, fd);
             own.add(one);
             look(one);
@@ -90,8 +90,8 @@ final class DescriptorReader {
 
     /** What /proc shows of it. */
     static OpenDescriptor open(StoppedProcess process, int fd) {
-        String path = "/proc/" + process.pid() + "/fd/" + fd;
-        String info = Proc.whole("/proc/" + process.pid() + "/fdinfo/" + fd);
+        String path = "/proc/" + process.task() + "/fd/" + fd;
+        String info = Proc.whole("/proc/" + process.task() + "/fdinfo/" + fd);
         String link = Files.readLink(path);
         Files.Stat stat = Files.tryStat(path);
         String gone = stat == null && link != null ? OpenedByName.goneOwner(link) : null;

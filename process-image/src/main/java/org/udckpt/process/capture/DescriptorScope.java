@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
@@ -74,7 +75,7 @@ final class DescriptorScope implements CaptureScope {
         if (root.pmiDescriptor() != CaptureRequest.NONE) {
             return root.pmiDescriptor();
         }
-        String value = Environment.of(root.pid(), "PMI_FD");
+        String value = Environment.of(Proc.living(root.pid()), "PMI_FD");
         return value == null ? CaptureRequest.NONE : Integer.parseInt(value);
     }
 
@@ -83,19 +84,19 @@ final class DescriptorScope implements CaptureScope {
      * environment, and it is the shepherd's.
      */
     private static int handedOn(TracedProcess process, CaptureRequest.Root root) {
-        String value = Environment.of(process.pid, "PMI_FD");
+        String value = Environment.of(process.task(), "PMI_FD");
         if (value == null || !value.matches("[0-9]{1,9}")) {
             return CaptureRequest.NONE;
         }
         int number = Integer.parseInt(value);
-        String link = Files.readLink("/proc/" + process.pid + "/fd/" + number);
+        String link = Files.readLink("/proc/" + process.task() + "/fd/" + number);
         return link != null && link.startsWith("socket:") && maker(process, number) == SharingCheck.shepherd(root.pid())
                 ? number : CaptureRequest.NONE;
     }
 
     /** Who has made a pair of unix sockets (SO_PEERCRED, unix(7)). */
     private static int maker(TracedProcess process, int socket) {
-        try (ProcessHandleFd handle = new ProcessHandleFd(process.pid)) {
+        try (ProcessHandleFd handle = new ProcessHandleFd(process.task())) {
             int own = handle.duplicate(socket);
             var data = Scratch.data();
             data.set(JAVA_INT, CREDENTIALS, CREDENTIALS);

@@ -14,7 +14,7 @@ final class DontForkMemory {
 
     static void copy(TracedProcess process, ContentCopy into) {
         List<Mapping> forked = Mapping.of(process.snapshot.pid());
-        try (PageScan original = new PageScan(new Pagemap(process, process.pid));
+        try (PageScan original = new PageScan(new Pagemap(process, process.task()));
                 PageScan fork = new PageScan(new Pagemap(process, process.snapshot.pid()))) {
             copy(process, forked, original, fork, into);
         }
@@ -50,7 +50,7 @@ final class DontForkMemory {
     }
 
     private static void copy(TracedProcess process, Mapping mapping, ContentCopy into) {
-        try (PageScan scan = new PageScan(new Pagemap(process, process.pid))) {
+        try (PageScan scan = new PageScan(new Pagemap(process, process.task()))) {
             scan.add(mapping.start(), mapping.end());
             long[] ranges = scan.ranges();
             process.dontForkGuards = concat(process.dontForkGuards, scan.guards());

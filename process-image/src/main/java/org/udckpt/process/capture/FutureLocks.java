@@ -47,7 +47,7 @@ final class FutureLocks {
         }
         LinuxError.check(page, "mmap in thread " + injector.tid());
         boolean locked = !Proc.field(process.status, "VmLck:")
-                .equals(Proc.field(Proc.text("/proc/" + process.pid + "/status"), "VmLck:"));
+                .equals(Proc.field(Proc.text("/proc/" + process.task() + "/status"), "VmLck:"));
         long results = Parasite.results(process.main().frame);
         boolean there = locked && injector.call(MINCORE, page, PAGE, results) == 0
                 && (process.memory.readBytes(results, 1)[0] & 1) != 0;

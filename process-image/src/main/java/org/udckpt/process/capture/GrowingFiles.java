@@ -40,12 +40,13 @@ final class GrowingFiles {
     /** Finds what is open for writing, and who would hear of its being read. */
     private static void process(int pid, FileObservers observers, List<String> written) {
         try {
-            for (int fd : Proc.descriptors(pid)) {
-                String info = Proc.text("/proc/" + pid + "/fdinfo/" + fd);
+            int task = Proc.living(pid);
+            for (int fd : Proc.descriptors(task)) {
+                String info = Proc.text("/proc/" + task + "/fdinfo/" + fd);
                 observers.see(info);
                 int flags = Integer.parseInt(Proc.field(info, "flags:"), 8);
                 if ((flags & ACCESS) != Syscall.O_RDONLY && (flags & (Syscall.O_APPEND | Syscall.O_PATH)) == 0) {
-                    written.add("/proc/" + pid + "/fd/" + fd);
+                    written.add("/proc/" + task + "/fd/" + fd);
                 }
             }
             for (int child : Proc.children(pid)) {

@@ -52,7 +52,7 @@ final class ImageBuilder {
         ProcessState state = new ProcessState(process.namespacePid, TreeCheck.parent(process), process.namespaceGroup,
                 process.namespaceSession, process.rank, program(process),
                 Files.readLink("/proc/" + snapshot + "/cwd"),
-                Integer.parseInt(Proc.field(process.status, "Umask:"), 8), process.main().name,
+                Integer.parseInt(Proc.field(process.status, "Umask:"), 8), process.withEndedMain().getFirst().name,
                 Proc.bytes("/proc/" + snapshot + "/auxv"), memoryMap(Proc.stat(snapshot), calls.check(brk, "brk")),
                 calls.read(actions, (SIGNALS + 1) * SIGACTION), process.pendingSignals, process.intervalTimers,
                 Limits.of(snapshot),
@@ -110,7 +110,7 @@ final class ImageBuilder {
 
     static List<ThreadState> threads(TracedProcess process) {
         List<ThreadState> states = new ArrayList<>();
-        for (TracedThread t : process.threads) {
+        for (TracedThread t : process.withEndedMain()) {
             states.add(new ThreadState(process.namespacePid, t.namespaceTid, t.registers.toBytes(), t.xstate,
                     t.signalMask, t.pendingSignals, t.robustList,
                     t.robustListLength, t.clearChildTid, t.altStackPointer, t.altStackFlags, t.altStackSize, t.rseq[0],

@@ -68,7 +68,7 @@ final class MappedContents {
         List<Piece> runs = new ArrayList<>();
         int most = Scratch.DATA_BYTES / Long.BYTES;
         boolean[] own = new boolean[most];
-        try (PageFrames frames = new PageFrames(new Pagemap(process, process.pid))) {
+        try (PageFrames frames = new PageFrames(new Pagemap(process, process.task()))) {
             for (long at = mapping.start(); at < mapping.end(); at += (long) most * PAGE) {
                 int count = (int) Math.min(most, (mapping.end() - at) / PAGE);
                 frames.readOwn(at, count, own, Scratch.data());

@@ -144,7 +144,7 @@ final class MemoryObjects {
 
     private FileCut.Readable readable(OpenDescriptor open) {
         OpenDescriptor reader = readable.get(key(open.stat()));
-        return reader == null ? null : new FileCut.Readable(reader.process().pid(), reader.fd());
+        return reader == null ? null : new FileCut.Readable(reader.process().task(), reader.fd());
     }
 
     /** The name under which a file is found: that by which it was opened, unless only another one is left. */
@@ -321,7 +321,7 @@ final class MemoryObjects {
 
     /** By the link that its user may open, where it is the process's program; else {@code refused}. */
     private long openProgram(TracedProcess process, Mapping mapping, long refused) {
-        String program = "/proc/" + process.pid + "/exe";
+        String program = "/proc/" + process.task() + "/exe";
         Files.Stat stat = Files.tryStat(program);
         return stat != null && isOf(mapping, stat) ? quiet.tryOpen(program, mapping.path()) : refused;
     }
@@ -332,7 +332,7 @@ final class MemoryObjects {
     }
 
     private static String link(TracedProcess process, Mapping mapping) {
-        return "/proc/%d/map_files/%x-%x".formatted(process.pid, mapping.start(), mapping.end());
+        return "/proc/%d/map_files/%x-%x".formatted(process.task(), mapping.start(), mapping.end());
     }
 
     /** What is written to a shared mapping of a file is seen under its other name, and has to be after a restart. */

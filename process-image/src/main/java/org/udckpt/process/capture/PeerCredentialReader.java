@@ -105,7 +105,7 @@ final class PeerCredentialReader {
      * @throws RuntimeException the job has numbers of its own, and the refusal says so
      */
     static int hereToo(StoppedProcess process, int pid) {
-        if (!Files.readLink("/proc/%d/ns/pid".formatted(process.pid())).equals(Files.readLink("/proc/self/ns/pid"))) {
+        if (!Files.readLink("/proc/%d/ns/pid".formatted(process.task())).equals(Files.readLink("/proc/self/ns/pid"))) {
             throw process.refuse("a process that has ended made this socket's peer or sent a message to it, and its "
                     + "number cannot be found; try again when the socket has arrived");
         }

@@ -78,7 +78,7 @@ record PreloadedLibrary(TracedProcess process, Mapping first) {
     }
 
     private byte[] bytes() {
-        String file = first.deleted() ? "/proc/%d/map_files/%x-%x".formatted(process.pid, first.start(), first.end())
+        String file = first.deleted() ? "/proc/%d/map_files/%x-%x".formatted(process.task(), first.start(), first.end())
                 : first.path();
         int fd = QuietOpen.openIfPossible(file);
         try {

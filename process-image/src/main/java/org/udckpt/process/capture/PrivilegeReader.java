@@ -84,7 +84,8 @@ final class PrivilegeReader {
         int own = (int) Syscall.call(Syscall.PRCTL, PR_GET_SECUREBITS);
         askThreads(processes.stream().map(TracedProcess::main).toList());
         List<TracedProcess> changed = processes.stream().filter(
-                process -> process.main().secureBits != own || process.threads.stream().anyMatch(t -> t.ownCredentials))
+                process -> process.main().secureBits != own
+                        || process.withEndedMain().stream().anyMatch(t -> t.ownCredentials))
                 .toList();
         askThreads(changed.stream().flatMap(process -> process.threads.stream().skip(1)).toList());
         for (TracedProcess process : changed) {
@@ -105,7 +106,7 @@ final class PrivilegeReader {
     /** The records, from what was read. */
     static List<Privileges> records(TracedProcess process) {
         List<Privileges> records = new ArrayList<>();
-        for (TracedThread thread : process.threads) {
+        for (TracedThread thread : process.withEndedMain()) {
             if (thread.ownCredentials) {
                 records.add(credentials(process.namespacePid, thread));
             }

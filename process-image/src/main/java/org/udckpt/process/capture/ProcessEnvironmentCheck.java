@@ -52,12 +52,12 @@ final class ProcessEnvironmentCheck {
     /** From outside. */
     void refuse(TracedProcess process) {
         for (int i = 0; i < namespaces.length; i++) {
-            String own = namespace(process.pid, i);
+            String own = namespace(process.task(), i);
             if (own != null && namespaces[i] != null && !own.equals(namespaces[i])) {
                 entered(process, NAMESPACES[i]);
             }
         }
-        String root = Files.readLink("/proc/" + process.pid + "/root");
+        String root = Files.readLink("/proc/" + process.task() + "/root");
         if (!"/".equals(root)) {
             process.rootDirectory = root;
             process.seenThrough = mounts(process);
@@ -65,7 +65,7 @@ final class ProcessEnvironmentCheck {
         }
         refuseUnreachable(process, "exe", "its program");
         refuseUnreachable(process, "cwd", "its working directory");
-        String itsLabel = AgentRights.label(process.pid);
+        String itsLabel = AgentRights.label(process.task());
         if (!itsLabel.equals(label) && !itsLabel.endsWith("unconfined)")) { // AppArmor: a name only
             throw process.refuse("it has the security label " + itsLabel + ", but was started with " + label
                     + ": a restart cannot restore that");
@@ -73,6 +73,9 @@ final class ProcessEnvironmentCheck {
         cgroups.read(process);
         process.originPid = originPid;
         process.lostRights = AgentRights.lost(itsLabel);
+        if (process.endedMain != null) {
+            privileges.read(process, process.endedMain);
+        }
         for (TracedThread thread : process.threads) {
             privileges.read(process, thread);
             process.lostRights =
@@ -94,7 +97,7 @@ final class ProcessEnvironmentCheck {
             case "time_for_children" -> mounts.others().timed(process, started);
             case "time" -> { // where that of its children is another one, too, it is asked about that
                 if (namespaces[List.of(NAMESPACES).indexOf("time_for_children")]
-                        .equals(Files.readLink("/proc/" + process.pid + "/ns/time_for_children"))) {
+                        .equals(Files.readLink("/proc/" + process.task() + "/ns/time_for_children"))) {
                     throw process.refuse("it is in a time namespace of its own, and its children will not be, which "
                             + "cannot be checkpointed");
                 }
@@ -109,11 +112,12 @@ final class ProcessEnvironmentCheck {
         if (!process.hasMountsOfItsOwn()) {
             return "";
         }
-        String namespace = Files.readLink("/proc/" + process.pid + "/ns/mnt");
+        String namespace = Files.readLink("/proc/" + process.task() + "/ns/mnt");
         for (int pid = process.pid; pid > 1; pid = Integer.parseInt(Proc.stat(pid)[1])) {
-            if ("/".equals(Files.readLink("/proc/" + pid + "/root"))
-                    && namespace.equals(Files.readLink("/proc/" + pid + "/ns/mnt"))) {
-                return "/proc/" + pid + "/root";
+            int task = Proc.living(pid);
+            if ("/".equals(Files.readLink("/proc/" + task + "/root"))
+                    && namespace.equals(Files.readLink("/proc/" + task + "/ns/mnt"))) {
+                return "/proc/" + task + "/root";
             }
         }
         throw process.refuse("its root directory is " + process.rootDirectory + " (chroot(2)), and no process above it "
@@ -121,8 +125,8 @@ final class ProcessEnvironmentCheck {
     }
 
     private static void refuseUnreachable(TracedProcess process, String link, String what) {
-        String path = Files.readLink("/proc/" + process.pid + "/" + link);
-        String gone = path != null && Files.tryStat("/proc/" + process.pid + "/" + link) == null
+        String path = Files.readLink("/proc/" + process.task() + "/" + link);
+        String gone = path != null && Files.tryStat("/proc/" + process.task() + "/" + link) == null
                 ? OpenedByName.goneOwner(path) : null;
         if (gone != null) {
             throw process.refuse(what + " " + gone + "; let it change to another directory first (chdir(2))");
@@ -130,7 +134,7 @@ final class ProcessEnvironmentCheck {
         if (path == null) {
             return;
         }
-        Files.Stat stat = Files.stat("/proc/" + process.pid + "/" + link);
+        Files.Stat stat = Files.stat("/proc/" + process.task() + "/" + link);
         if (path.endsWith(" (deleted)") && stat.links() == 0) {
             if (stat.type() == Files.Stat.DIRECTORY && !path.startsWith("/proc/") && process.mountNamespace == null) {
                 process.workingDirectoryDeleted = true;

@@ -25,20 +25,23 @@ final class ProcessReader {
 
     /** From outside: nothing in the process is changed. */
     static void read(TracedProcess process) {
-        process.memory = new ProcessMemory(process.pid);
-        process.mappings = Mapping.of(process.pid);
+        process.memory = new ProcessMemory(process.task());
+        process.mappings = Mapping.of(process.task());
         process.parasite = Parasite.locate(process);
-        process.status = Proc.whole("/proc/" + process.pid + "/status");
+        process.status = Proc.whole("/proc/" + process.task() + "/status");
         if (!"0 kB".equals(Proc.field(process.status, "VmLck:"))) {
             process.readFlags();
         }
-        process.namespacePid = ThreadReader.last(Proc.field(process.status, "NSpid:"));
+        process.namespacePid = ThreadReader.last(Proc.field(process.status, "NStgid:"));
         process.namespaceGroup = ThreadReader.last(Proc.field(process.status, "NSpgid:"));
         process.namespaceSession = ThreadReader.last(Proc.field(process.status, "NSsid:"));
-        boolean same = OWN_NAMESPACE.equals(Files.readLink("/proc/" + process.pid + "/ns/pid"));
-        process.pendingSignals = Ptrace.pendingSignals(process.pid, true);
+        boolean same = OWN_NAMESPACE.equals(Files.readLink("/proc/" + process.task() + "/ns/pid"));
+        process.pendingSignals = Ptrace.pendingSignals(process.main().tid, true);
         for (TracedThread thread : process.threads) {
             ThreadReader.read(process, thread, same);
+        }
+        if (process.mainEnd != null) {
+            process.endedMain = EndedMain.of(process);
         }
         CallFilters.read(process);
     }
@@ -63,6 +66,7 @@ final class ProcessReader {
             }
             process.parentDeathSignal = data.get(JAVA_INT, 96);
             process.childSubreaper = data.get(JAVA_INT, 100) != 0;
+            EndedMain.refuse(process);
         }
         long[] registrations =
                 call(processes, process -> new long[]{Syscall.MEMBARRIER, MEMBARRIER_CMD_GET_REGISTRATIONS, 0, 0});

@@ -27,8 +27,8 @@ final class RingDrain {
     private RingDrain(TracedProcess process) {
         this.process = process;
         List<Integer> found = new ArrayList<>();
-        for (int fd : Proc.descriptors(process.pid)) {
-            if (IoUring.LINK.equals(Files.readLink("/proc/" + process.pid + "/fd/" + fd))) {
+        for (int fd : Proc.descriptors(process.task())) {
+            if (IoUring.LINK.equals(Files.readLink("/proc/" + process.task() + "/fd/" + fd))) {
                 found.add(fd);
             }
         }
@@ -65,7 +65,7 @@ final class RingDrain {
     private long inFlight() {
         long sum = 0;
         for (int ring : rings) {
-            String info = Proc.whole("/proc/" + process.pid + "/fdinfo/" + ring);
+            String info = Proc.whole("/proc/" + process.task() + "/fdinfo/" + ring);
             sum += Math.abs((int) (number(info, "CachedSqHead:") - number(info, "CachedCqTail:")));
         }
         return sum;

@@ -34,7 +34,7 @@ final class SegmentCheck {
     /** On the tracer thread, when system calls can be made in the processes of one rank. */
     static void refuse(List<TracedProcess> processes) {
         TracedProcess root = processes.getFirst();
-        boolean foreign = OWN_NAMESPACE.equals(Files.readLink("/proc/" + root.pid + "/ns/ipc"));
+        boolean foreign = OWN_NAMESPACE.equals(Files.readLink("/proc/" + root.task() + "/ns/ipc"));
         Injector injector = root.main().injector;
         long results = Parasite.results(root.main().frame);
         long highest = injector.check("shmctl(SHM_INFO)", Syscall.SHMCTL, 0, SHM_INFO, results);

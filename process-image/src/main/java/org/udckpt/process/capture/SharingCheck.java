@@ -32,7 +32,7 @@ final class SharingCheck {
 
     static void refuse(TracedProcess process) {
         for (TracedThread thread : process.threads) {
-            if (!shared(process.pid, thread.tid, KCMP_FILES) || !shared(process.pid, thread.tid, KCMP_FS)) {
+            if (!shared(process.task(), thread.tid, KCMP_FILES) || !shared(process.task(), thread.tid, KCMP_FS)) {
                 throw process.refuse("thread " + thread.tid
                         + " has descriptors or a working directory of its own (unshare(2)), which cannot be "
                         + "checkpointed");
@@ -41,13 +41,13 @@ final class SharingCheck {
         if (process.parent == null) {
             return;
         }
-        int parent = process.parent.pid;
-        if (shared(parent, process.pid, KCMP_VM)) {
+        int parent = process.parent.task();
+        if (shared(parent, process.task(), KCMP_VM)) {
             throw process.refuse("it shares memory with its parent (clone(2) with CLONE_VM), which cannot be "
                     + "checkpointed");
         }
-        process.sharesDescriptors = shared(parent, process.pid, KCMP_FILES);
-        process.sharesDirectories = shared(parent, process.pid, KCMP_FS);
+        process.sharesDescriptors = shared(parent, process.task(), KCMP_FILES);
+        process.sharesDirectories = shared(parent, process.task(), KCMP_FS);
         int signal = Integer.parseInt(Proc.stat(process.pid)[EXIT_SIGNAL]);
         if (signal != SIGCHLD) {
             throw process.refuse("its end is signalled by " + signal + " instead of SIGCHLD (clone(2)), which cannot "
@@ -77,11 +77,11 @@ final class SharingCheck {
     private static void refuseShared(List<TracedProcess> processes, int what, String name, String flag,
             Predicate<TracedProcess> fromParent) {
         List<TracedProcess> sorted = new ArrayList<>(processes);
-        sorted.sort((one, other) -> order(one.pid, other.pid, what));
+        sorted.sort((one, other) -> order(one.task(), other.task(), what));
         TracedProcess before = null;
         TracedProcess first = null;
         for (TracedProcess process : sorted) {
-            first = before != null && shared(before.pid, process.pid, what) ? first : null;
+            first = before != null && shared(before.task(), process.task(), what) ? first : null;
             if (!fromParent.test(process)) {
                 if (first != null) {
                     throw process.refuse("it shares " + name + " with process " + first.pid + ", which is not its "
@@ -163,14 +163,13 @@ final class SharingCheck {
             }
             String status;
             try {
-                status = Proc.text("/proc/" + child + "/status");
+                status = Proc.text("/proc/" + Proc.living(child) + "/status"); // whose main thread ended is traced too
             } catch (LinuxError gone) {
                 continue; // it ended meanwhile
             }
-            // The shepherd reaps dead processes. One whose other threads run is not dead: the stop refuses it by name.
+            // the shepherd reaps dead processes
             boolean over =
-                    (Proc.field(status, "State:").startsWith("Z") || Proc.field(status, "State:").startsWith("X"))
-                            && Proc.threads(child).length <= 1;
+                    Proc.field(status, "State:").startsWith("Z") || Proc.field(status, "State:").startsWith("X");
             if (!ours(Proc.field(status, "TracerPid:")) && !over) {
                 orphans.add(child);
             }
@@ -179,7 +178,7 @@ final class SharingCheck {
     }
 
     /** Traced by a thread of this process. Someone else's tracee is refused when it is to be stopped. */
-    private static boolean ours(String tracer) {
+    static boolean ours(String tracer) {
         return !tracer.equals("0") && Proc.numbers("/proc/self/task/" + tracer + "/fd").length > 0;
     }
 }

@@ -23,6 +23,7 @@ final class Stopper {
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long END_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int USER_CODE_64 = 0x33;
+    private static final int SPINS = 100;
 
     private final List<TracedProcess> stopped = new ArrayList<>();
     private final List<Integer> zombies = new ArrayList<>();
@@ -54,6 +55,14 @@ final class Stopper {
         }
     }
 
+    /** One thread of a process, while the others run on. */
+    void stopAlone(TracedProcess process, int tid) {
+        TracedThread thread = seize(process, tid);
+        if (thread == null || !awaitStop(process, thread, System.nanoTime() + TIMEOUT_NS)) {
+            throw new CaptureFailed("%s: thread %d ended before it could be stopped".formatted(process, tid));
+        }
+    }
+
     private void stop(TracedProcess process) {
         stopped.add(process);
         long deadline = System.nanoTime() + TIMEOUT_NS;
@@ -73,9 +82,12 @@ final class Stopper {
                 }
             }
         }
-        if (process.threads.isEmpty() || process.main().tid != process.pid) {
+        if (process.threads.isEmpty()) {
             ended(process);
             return;
+        }
+        if (process.main().tid != process.pid) {
+            EndedMain.found(process);
         }
         while (stopChildren(process)) {
             // /proc/PID/task/TID/children leaves out some while others end (proc(5)): until it shows no new one
@@ -101,7 +113,7 @@ final class Stopper {
 
     /** A child may end between the stop of its parent and its own: then it waits, as a zombie, to be waited for. */
     private void ended(TracedProcess process) {
-        if (process.parent == null || !process.threads.isEmpty()) {
+        if (process.parent == null) {
             throw new CaptureFailed(process + " ended before it could be stopped");
         }
         stopped.remove(process);
@@ -115,19 +127,24 @@ final class Stopper {
             if (known(process, tid)) {
                 continue;
             }
-            TracedThread thread = new TracedThread(tid);
-            long result = Ptrace.request(Ptrace.SEIZE, tid, 0, thread.traceOptions);
-            if (result == -LinuxError.ESRCH || result == -LinuxError.EPERM && ends(process.pid, tid)) {
-                continue;
-            }
-            if (result < 0) {
-                throw refusal(process, tid, (int) -result);
-            }
-            process.threads.add(thread);
-            any = true;
-            Ptrace.interrupt(tid);
+            any |= seize(process, tid) != null;
         }
         return any;
+    }
+
+    /** Null: it has ended. */
+    private static TracedThread seize(TracedProcess process, int tid) {
+        TracedThread thread = new TracedThread(tid);
+        long result = Ptrace.request(Ptrace.SEIZE, tid, 0, thread.traceOptions);
+        if (result == -LinuxError.ESRCH || result == -LinuxError.EPERM && ends(process.pid, tid)) {
+            return null;
+        }
+        if (result < 0) {
+            throw refusal(process, tid, (int) -result);
+        }
+        process.threads.add(thread);
+        Ptrace.interrupt(tid);
+        return thread;
     }
 
     /**
@@ -140,22 +157,16 @@ final class Stopper {
     }
 
     /**
-     * Whether a thread that cannot be seized is one that has ended (ptrace(2): EPERM). A main thread counts only when
-     * the others follow it: in a process that ends they do so in a moment, each by itself.
+     * Whether a thread that cannot be seized is one that has ended (ptrace(2): EPERM). A main thread's end is that of
+     * the process, for which the others are awaited, unless there is one that does not end.
      */
     private static boolean ends(int pid, int tid) {
         for (long deadline = System.nanoTime() + END_NS; System.nanoTime() < deadline; LockSupport.parkNanos(50_000)) {
             if (over(pid)) {
                 return true;
             }
-            String state;
-            try {
-                state = Proc.threadState(pid, tid);
-            } catch (LinuxError gone) {
-                return true;
-            }
-            boolean ended = state.equals("Z") || state.equals("X");
-            if (!ended || tid != pid) {
+            boolean ended = ended(pid, tid);
+            if (!ended || tid != pid || !CaptureErrors.endsWhole(pid)) {
                 return ended;
             }
         }
@@ -192,11 +203,11 @@ final class Stopper {
         }
         String tracer = Proc.field(status, "TracerPid:");
         if (!"0".equals(tracer)) {
-            return process.refuse("it is traced by process " + tracer + " (a debugger or strace); detach it first");
+            return process.refuse("it is traced by process " + tracer + " (a debugger or strace); detach it first, or, "
+                    + "where that belongs to the job, let the checkpoint do so (--detach-debuggers)");
         }
         if (Proc.field(status, "State:").startsWith("Z")) {
-            return process
-                    .refuse("its main thread has ended while others run (pthread_exit in main); that is not supported");
+            return new CaptureFailed("%s: thread %d is ending, and does not end".formatted(process, tid));
         }
         return process.refuse("ptrace is not permitted (" + LinuxError.name(errno)
                 + "): it belongs to another user, is not dumpable, or /proc/sys/kernel/yama/ptrace_scope forbids it; "
@@ -215,6 +226,9 @@ final class Stopper {
                 }
                 throw gone;
             }
+            if (status == null && endedAlone(process, thread, round)) {
+                return false;
+            }
             if (status == null) {
                 pause(process, thread, round, deadline);
             } else if (status.ended()) {
@@ -225,6 +239,21 @@ final class Stopper {
             } else {
                 Ptrace.resume(Ptrace.CONT, thread.tid, status.signalDelivery() ? status.signal() : 0);
             }
+        }
+    }
+
+    /** A main thread that ends after it was seized: wait4(2) tells of it when the last of the process has ended. */
+    private static boolean endedAlone(TracedProcess process, TracedThread thread, int round) {
+        return round >= SPINS && thread.tid == process.pid && ended(process.pid, thread.tid)
+                && !CaptureErrors.endsWhole(process.pid);
+    }
+
+    private static boolean ended(int pid, int tid) {
+        try {
+            String state = Proc.threadState(pid, tid);
+            return state.equals("Z") || state.equals("X");
+        } catch (LinuxError gone) {
+            return true;
         }
     }
 
@@ -242,7 +271,7 @@ final class Stopper {
     }
 
     private static void pause(TracedProcess process, TracedThread thread, int round, long deadline) {
-        if (round < 100) {
+        if (round < SPINS) {
             Syscall.call(Syscall.SCHED_YIELD);
         } else if (System.nanoTime() < deadline) {
             Ptrace.takeOthers(); // it may be the main thread of a process that was killed

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MappingFlags;
@@ -18,9 +19,12 @@ import org.udckpt.process.kinds.base.CallFilter;
 import org.udckpt.process.kinds.base.GroupMember;
 import org.udckpt.process.kinds.mount.MountNamespace;
 import org.udckpt.process.model.PosixTimer;
+import org.udckpt.process.trace.WaitStatus;
 
 /** A process in the middle of a capture. Pids are the agent's, except where a name says namespace. */
 final class TracedProcess implements AskedProcess {
+    /** Of {@link Proc#stat}: field 52 of proc_pid_stat(5). */
+    private static final int EXIT_CODE = 52 - 3;
     private static final String OWN_MOUNTS = Files.readLink("/proc/self/ns/mnt");
 
     final int rank;
@@ -30,6 +34,12 @@ final class TracedProcess implements AskedProcess {
     final TracedProcess parent;
     /** Its parent has ended, and the shepherd has it now (a daemon): it belongs to the job, but is no rank. */
     final boolean orphan;
+    /** {@link #task()}. */
+    private int task;
+    /** How its main thread has ended; null: it has not. */
+    WaitStatus mainEnd;
+    /** The main thread that has ended, with what is still known of it; null: it has not. */
+    TracedThread endedMain;
     final List<TracedThread> threads = new ArrayList<>();
     /** Threads of the kernel that work for it, and are no part of it. */
     final Set<Integer> workers = new HashSet<>();
@@ -100,19 +110,32 @@ final class TracedProcess implements AskedProcess {
         return new TracedProcess(rank, tree, child, this, false);
     }
 
+    /** Its main thread has ended, while others run (pthread_exit(3) in main): what it left is seen through another. */
+    void mainEnded() {
+        mainEnd = new WaitStatus(Integer.parseInt(Proc.stat(pid)[EXIT_CODE]));
+        task = main().tid;
+    }
+
     private TracedProcess(int rank, boolean tree, int pid, TracedProcess parent, boolean orphan) {
         this.orphan = orphan;
         this.rank = rank;
         this.tree = tree;
         this.pid = pid;
+        this.task = pid;
         this.parent = parent;
     }
 
     /** During the stop. */
     void readFlags() {
-        flags = MappingFlags.of(pid).stream().collect(Collectors.toMap(MappingFlags::start, Function.identity()));
+        flags = MappingFlags.of(task).stream().collect(Collectors.toMap(MappingFlags::start, Function.identity()));
     }
 
+    /** All that the image has: a main thread is there, and first, also when it has ended. */
+    List<TracedThread> withEndedMain() {
+        return endedMain == null ? threads : Stream.concat(Stream.of(endedMain), threads.stream()).toList();
+    }
+
+    /** The main thread; where that has ended, another. */
     TracedThread main() {
         return threads.getFirst();
     }
@@ -123,7 +146,7 @@ final class TracedProcess implements AskedProcess {
     @Override
     public boolean hasMountsOfItsOwn() {
         if (mounts == null) {
-            mounts = !OWN_MOUNTS.equals(Files.readLink("/proc/" + pid + "/ns/mnt"));
+            mounts = !OWN_MOUNTS.equals(Files.readLink("/proc/" + task + "/ns/mnt"));
         }
         return mounts;
     }
@@ -228,6 +251,11 @@ final class TracedProcess implements AskedProcess {
     }
 
     @Override
+    public int task() {
+        return task;
+    }
+
+    @Override
     public int namespacePid() {
         return namespacePid;
     }
@@ -245,7 +273,8 @@ final class TracedProcess implements AskedProcess {
 
     @Override
     public Set<Integer> namespaceThreads() {
-        return threads.stream().map(thread -> thread.namespaceTid).collect(Collectors.toSet());
+        return Stream.concat(Stream.of(namespacePid), threads.stream().map(thread -> thread.namespaceTid))
+                .collect(Collectors.toSet());
     }
 
     @Override

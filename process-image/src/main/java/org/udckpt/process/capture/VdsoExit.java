@@ -59,7 +59,7 @@ final class VdsoExit {
 
     /** From the line of /proc/PID/maps; all lines are parsed later, when nothing changes any more. */
     private void find() {
-        String maps = Proc.text("/proc/" + process.pid + "/maps");
+        String maps = Proc.text("/proc/" + process.task() + "/maps");
         int name = maps.indexOf("[vdso]");
         if (name < 0) {
             start = end = 0;

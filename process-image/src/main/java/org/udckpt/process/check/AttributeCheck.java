@@ -59,6 +59,11 @@ final class AttributeCheck {
             if (kind == AttributeKind.LOGIN_USER) {
                 row.between(0, UNSET, "login uid", attribute.values()[0]);
             }
+            if (kind == AttributeKind.MAIN_ENDED) {
+                row.between(0, 0xff, "exit code", attribute.values()[0]);
+                row.require(threads.values().stream().filter(pid -> pid == attribute.pid()).count() > 1,
+                        "process %d has no other thread than its main one", attribute.pid());
+            }
             if (kind == AttributeKind.PARENT) {
                 row.between(2, Integer.MAX_VALUE, "parent pid", attribute.values()[0]);
             }

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
 
@@ -39,9 +40,10 @@ public final class HugePages {
      */
     public static Pass join(int pid, BooleanSupplier givenUp) {
         int joined = 0;
-        try (ProcessHandleFd process = new ProcessHandleFd(pid); Arena arena = Arena.ofConfined()) {
+        int task = Proc.living(pid);
+        try (ProcessHandleFd process = new ProcessHandleFd(task); Arena arena = Arena.ofConfined()) {
             MemorySegment range = arena.allocate(16, 8);
-            for (long block : SplitPages.of(pid)) {
+            for (long block : SplitPages.of(task)) {
                 if (givenUp.getAsBoolean()) {
                     return new Pass(joined, End.GIVEN_UP);
                 }

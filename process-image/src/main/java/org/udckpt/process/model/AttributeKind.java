@@ -52,7 +52,9 @@ public enum AttributeKind {
     /** Its table of descriptors is that of its parent, whose pid this is (clone(2), CLONE_FILES). */
     SHARED_DESCRIPTORS("shared-descriptors", 1),
     /** Its root, working directory and umask are those of its parent, whose pid this is (CLONE_FS). */
-    SHARED_DIRECTORIES("shared-directories", 1);
+    SHARED_DIRECTORIES("shared-directories", 1),
+    /** Its main thread has ended with this exit code, while others run (pthread_exit(3) in main). */
+    MAIN_ENDED("main-thread-ended", 1);
 
     private final String label;
     private final int mostValues;

@@ -64,7 +64,8 @@ final class FirstInstruction {
     }
 
     private static boolean stops(Tracee tracee, int tid, long deadline) {
-        while (!Proc.threadState(tracee.hostPid(), tid).equals("T")) {
+        // a main thread may have ended
+        while (!Set.of("T", "Z").contains(Proc.threadState(tracee.hostPid(), tid))) {
             if (System.nanoTime() > deadline) {
                 return false;
             }
@@ -83,7 +84,7 @@ final class FirstInstruction {
         List<Threads> first = kept.stream().filter(threads -> stopped.contains(threads.tracee().pid())).toList();
         first.forEach(Threads::letGo);
         long deadline = System.nanoTime() + STOP_AGAIN_NS; // somebody may have told them to go on
-        first.forEach(threads -> stops(threads.tracee(), threads.tracee().hostPid(), deadline));
+        first.forEach(threads -> stops(threads.tracee(), threads.living(), deadline));
         kept.stream().filter(threads -> !stopped.contains(threads.tracee().pid())).forEach(Threads::letGo);
     }
 }

@@ -3,6 +3,7 @@ package org.udckpt.process.restore;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
@@ -83,7 +84,7 @@ final class KernelAttributes {
             case DENY_WRITE_EXECUTE, MEMORY_MERGE, HUGE_PAGES_DISABLED, LOCK_FUTURE, CORE_FILTER, LOGIN_USER -> {
             } // of the process
             case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL, SHARED_DESCRIPTORS,
-                    SHARED_DIRECTORIES -> {
+                    SHARED_DIRECTORIES, MAIN_ENDED -> {
             } // other processes: ProcessTree; and what is open: Descriptors
         }
     }
@@ -124,10 +125,16 @@ final class KernelAttributes {
                         MEMORY_POLICY -> {
                 } // of threads and memory
                 case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL, SHARED_DESCRIPTORS,
-                        SHARED_DIRECTORIES -> {
+                        SHARED_DIRECTORIES, MAIN_ENDED -> {
                 }
             }
         }
+    }
+
+    /** The exit code with which its main thread has ended; empty: it has not. */
+    OptionalInt mainEnd() {
+        return attributes.stream().filter(attribute -> attribute.kind() == AttributeKind.MAIN_ENDED)
+                .mapToInt(attribute -> (int) attribute.values()[0]).findFirst();
     }
 
     /** Flags of PR_SET_THP_DISABLE. */

@@ -5,6 +5,7 @@ import static org.udckpt.linux.LinuxConstants.PR_SET_NO_NEW_PRIVS;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.function.IntConsumer;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
@@ -25,11 +26,16 @@ final class Threads {
     record Place(int tid, int hostTid) {}
 
     private final Tracee tracee;
+    private final OptionalInt mainEnd;
     private final List<Thread> threads = new ArrayList<>();
 
-    /** @param last {@link RestoreTarget#last} */
-    Threads(Tracee tracee, List<ThreadState> states, IntConsumer last) {
+    /**
+     * @param mainEnd the exit code with which the main thread has ended; empty: it has not
+     * @param last {@link RestoreTarget#last}
+     */
+    Threads(Tracee tracee, List<ThreadState> states, OptionalInt mainEnd, IntConsumer last) {
         this.tracee = tracee;
+        this.mainEnd = mainEnd;
         for (ThreadState state : states) {
             boolean main = state.tid() == tracee.pid();
             if (main) {
@@ -121,6 +127,11 @@ final class Threads {
         return threads.stream().filter(thread -> thread.state.tid() == tid).findFirst().orElseThrow().hostTid;
     }
 
+    /** The tracer's number of a thread that lives. */
+    int living() {
+        return threads.getFirst().hostTid;
+    }
+
     /** Signals that were pending for one thread; they stay blocked until the end. */
     void queueSignals(List<PosixTimer> timers) {
         for (Thread thread : threads) {
@@ -165,8 +176,13 @@ final class Threads {
     /**
      * The last step before the threads run: brings each from the end of an injected call into the stop that
      * PTRACE_INTERRUPT makes, where the kernel still has to decide about signals and restarts, and sets its registers.
+     * No call is made in the process afterwards: its main thread may have ended.
      */
     void setRegisters() {
+        if (mainEnd.isPresent()) {
+            tracee.endMainThread(mainEnd.getAsInt());
+            threads.removeFirst();
+        }
         for (Thread thread : threads) {
             Ptrace.interrupt(thread.hostTid);
             Ptrace.resume(Ptrace.CONT, thread.hostTid, 0);

@@ -13,6 +13,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Limits;
@@ -44,6 +46,7 @@ final class Tracee implements Maker, AutoCloseable {
     /** Behind the scratch: {@link CallLoop}. */
     static final int CODE_BYTES = 4096;
     private static final int CLONE_ARGS_BYTES = 88;
+    private static final long END_NS = TimeUnit.SECONDS.toNanos(10);
     /** As setresuid(2) has it. */
     static final int SAME_USER = -1;
     private static final int UNSHARE = 272;
@@ -203,6 +206,23 @@ final class Tracee implements Maker, AutoCloseable {
         if (status.raw() != waitStatus) {
             throw failed("a child that had ended with status 0x%x could not be restored: %s (0x%x)"
                     .formatted(waitStatus, status, status.raw()));
+        }
+    }
+
+    /**
+     * Ends the main thread, while others live: wait4(2) tells of that when they have ended. No call can be made
+     * afterwards but in them.
+     */
+    void endMainThread(int exitCode) {
+        // the tracer's end would leave it a SIGKILL; its other threads have the option still
+        Ptrace.options(hostPid, OPTIONS & ~Ptrace.O_EXITKILL);
+        injector.begin(Syscall.EXIT, exitCode);
+        injector.enter();
+        for (long deadline = System.nanoTime() + END_NS; !Proc.threadState(hostPid, hostPid).equals("Z");) {
+            if (System.nanoTime() > deadline) {
+                throw failed("its main thread, which had ended, does not end again");
+            }
+            LockSupport.parkNanos(50_000);
         }
     }
 

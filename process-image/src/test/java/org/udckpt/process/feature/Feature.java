@@ -28,7 +28,6 @@ record Feature(String name, String refusal, boolean mayRestore, boolean second) 
 
     private static Feature of(String name) {
         return switch (name) {
-            case "main_ended_daemon" -> new Feature(name, "main thread has ended", false);
             case "userfaultfd" -> new Feature(name, "userfaultfd", false);
             case "landlock" -> new Feature(name, "landlock", !LANDLOCK);
             case "seccomp" -> new Feature(name, "seccomp", true); // an ordinary user's

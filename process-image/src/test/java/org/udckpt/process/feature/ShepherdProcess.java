@@ -149,7 +149,8 @@ final class ShepherdProcess implements AutoCloseable {
 
     private static boolean ofTheJob(int pid) {
         try {
-            return !Proc.stat(pid)[0].equals("Z") && !Proc.text("/proc/" + pid + "/comm").strip().startsWith("udckpt-");
+            boolean over = Proc.stat(pid)[0].equals("Z") && Proc.living(pid) == pid;
+            return !over && !Proc.text("/proc/" + pid + "/comm").strip().startsWith("udckpt-");
         } catch (LinuxError ended) { // the snapshot of an earlier capture
             return false;
         }

@@ -175,7 +175,7 @@ public final class ObjectTable {
 
     private static int compare(OpenDescriptor a, OpenDescriptor b) {
         long result = LinuxError.check(
-                Syscall.call(Syscall.KCMP, a.process().pid(), b.process().pid(), KCMP_FILE, a.fd(), b.fd()),
+                Syscall.call(Syscall.KCMP, a.process().task(), b.process().task(), KCMP_FILE, a.fd(), b.fd()),
                 "kcmp of descriptors");
         return switch ((int) result) {
             case 0 -> 0;

@@ -102,7 +102,7 @@ public record OpenDescriptor(
 
     /** A path by which this process reaches it. */
     public String proc() {
-        return "/proc/" + process.pid() + "/fd/" + fd;
+        return "/proc/" + process.task() + "/fd/" + fd;
     }
 
     /** The number behind {@code key} in its fdinfo. */
@@ -127,7 +127,7 @@ public record OpenDescriptor(
 
     /** What {@code use} finds out by a duplicate of it in this process. */
     public <T> T duplicated(Use<T> use) {
-        try (ProcessHandleFd handle = new ProcessHandleFd(process.pid())) {
+        try (ProcessHandleFd handle = new ProcessHandleFd(process.task())) {
             int same = handle.duplicate(fd);
             try {
                 return use.of(same);

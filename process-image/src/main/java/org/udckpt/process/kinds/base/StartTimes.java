@@ -18,7 +18,7 @@ public final class StartTimes {
     public static long of(int pid) {
         try {
             String[] stat = Proc.stat(pid);
-            return stat[0].equals("Z") ? NEVER : BOOT + Long.parseLong(stat[START]) / TICKS;
+            return stat[0].equals("Z") && Proc.living(pid) == pid ? NEVER : BOOT + Long.parseLong(stat[START]) / TICKS;
         } catch (LinuxError gone) {
             if (gone.errno() == LinuxError.ENOENT || gone.errno() == LinuxError.ESRCH) {
                 return NEVER;

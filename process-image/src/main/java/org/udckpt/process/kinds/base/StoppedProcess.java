@@ -9,6 +9,14 @@ public interface StoppedProcess {
     /** As the agent numbers it. */
     int pid();
 
+    /**
+     * The number, here, of a thread that lives: /proc/TASK has what the process has, and kcmp(2) and pidfd_open(2) take
+     * it. It is {@link #pid}, unless the main thread has ended.
+     */
+    default int task() {
+        return pid();
+    }
+
     /** As the job numbers it. */
     int namespacePid();
 
@@ -37,7 +45,7 @@ public interface StoppedProcess {
      * and /dev/pts among them.
      */
     default String mounts() {
-        return "/proc/" + pid() + "/root";
+        return "/proc/" + task() + "/root";
     }
 
     /** The mount namespace that it has made or entered; 0: that in which the job was started. */

@@ -46,7 +46,7 @@ final class DeletedDirectoryCapture implements KindCapture {
     }
 
     private void entered(StoppedProcess process) {
-        String through = "/proc/" + process.pid() + "/cwd";
+        String through = "/proc/" + process.task() + "/cwd";
         long directory = directory(through, OpenDescriptor.name(Files.readLink(through)), Files.stat(through),
                 process::refuse);
         scope.table()

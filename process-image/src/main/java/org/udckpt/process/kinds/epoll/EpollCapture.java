@@ -34,7 +34,7 @@ final class EpollCapture implements KindCapture {
             slot.set(JAVA_INT, 0, epoll.fd());
             slot.set(JAVA_INT, 4, fd);
             slot.set(JAVA_INT, 8, offset);
-            return Syscall.call(Syscall.KCMP, target.process().pid(), epoll.process().pid(), KCMP_EPOLL_TFD,
+            return Syscall.call(Syscall.KCMP, target.process().task(), epoll.process().task(), KCMP_EPOLL_TFD,
                     target.fd(), slot.address()) == 0;
         }
     }

@@ -121,7 +121,7 @@ final class FanotifyCapture implements KindCapture {
 
     /** Where the process sees a mount by its number, or one of a file system; null: nowhere. */
     private static String mount(OpenDescriptor open, int number, long device) {
-        for (String line : Proc.text("/proc/" + open.process().pid() + "/mountinfo").split("\n")) {
+        for (String line : Proc.text("/proc/" + open.process().task() + "/mountinfo").split("\n")) {
             String[] fields = line.split(" ");
             if (fields.length > 4 && (Integer.parseInt(fields[0]) == number
                     || fields[2].equals((device >> 20) + ":" + (device & 0xfffff)))

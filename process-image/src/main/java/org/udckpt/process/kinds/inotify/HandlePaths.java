@@ -26,10 +26,10 @@ final class HandlePaths {
 
     /** Each mount of its file system is tried; null: it is not found so. */
     String find(OpenDescriptor open, WatchedFile watched) {
-        for (String mount : Proc.text("/proc/" + open.process().pid() + "/mountinfo").split("\n")) {
+        for (String mount : Proc.text("/proc/" + open.process().task() + "/mountinfo").split("\n")) {
             String[] fields = mount.split(" ");
             if (mayOpenHandles && fields.length > 4 && fields[2].equals(watched.deviceNumbers())) {
-                String path = byHandle("/proc/" + open.process().pid() + "/root" + fields[4], watched);
+                String path = byHandle("/proc/" + open.process().task() + "/root" + fields[4], watched);
                 if (path != null && !path.endsWith(" (deleted)")
                         && sameFile(open.process().seen(path), watched.inode())) {
                     return path;

@@ -73,9 +73,9 @@ final class WatchedNames {
     /** The name of a descriptor of the job's, by which a file without any other name can be watched again; or null. */
     String ofDescriptor(WatchedFile file) {
         for (AskedProcess process : processes) {
-            for (int fd : Proc.descriptors(process.pid())) {
-                Files.Stat stat = Files.tryStat("/proc/" + process.pid() + "/fd/" + fd);
-                if (stat != null && stat.links() == 0 && file.isAt("/proc/" + process.pid() + "/fd/" + fd, true)) {
+            for (int fd : Proc.descriptors(process.task())) {
+                Files.Stat stat = Files.tryStat("/proc/" + process.task() + "/fd/" + fd);
+                if (stat != null && stat.links() == 0 && file.isAt("/proc/" + process.task() + "/fd/" + fd, true)) {
                     return new DescriptorName(process.namespacePid(), fd).path();
                 }
             }
@@ -110,9 +110,9 @@ final class WatchedNames {
     private void collect() {
         processes.forEach(this::addNoted);
         for (AskedProcess process : processes) {
-            tried.add(Files.readLink("/proc/" + process.pid() + "/cwd"));
-            for (int fd : Proc.descriptors(process.pid())) {
-                tried.add(Files.readLink("/proc/" + process.pid() + "/fd/" + fd));
+            tried.add(Files.readLink("/proc/" + process.task() + "/cwd"));
+            for (int fd : Proc.descriptors(process.task())) {
+                tried.add(Files.readLink("/proc/" + process.task() + "/fd/" + fd));
             }
         }
         tried.removeIf(name -> name == null || !name.startsWith("/") || name.length() > LONGEST);

@@ -52,7 +52,7 @@ abstract class IpcCapture implements KindCapture {
     @Override
     public void ask(AskedProcess caller, List<AskedProcess> all) {
         processes = all;
-        boolean shared = OWN_NAMESPACE.equals(Files.readLink("/proc/" + caller.pid() + "/ns/ipc"));
+        boolean shared = OWN_NAMESPACE.equals(Files.readLink("/proc/" + caller.task() + "/ns/ipc"));
         users = shared ? new IpcUsers(all) : null;
         asked = caller;
         try (IpcCalls calls = shared ? IpcCalls.here() : IpcCalls.in(caller)) {

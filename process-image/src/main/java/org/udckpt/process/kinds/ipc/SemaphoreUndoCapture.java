@@ -46,7 +46,7 @@ final class SemaphoreUndoCapture {
 
     /** As what has started the job, which has never used SEM_UNDO nor has threads, or it may have something to undo. */
     private static void refuseUncounted(AskedProcess process, int starter) {
-        long order = LinuxError.check(Syscall.call(Syscall.KCMP, process.pid(), starter, KCMP_SYSVSEM, 0, 0),
+        long order = LinuxError.check(Syscall.call(Syscall.KCMP, process.task(), starter, KCMP_SYSVSEM, 0, 0),
                 "kcmp of semaphores");
         if (order != 0) {
             throw process.refuse("the job has System V semaphores, and this process may have changed some with SEM_UNDO"

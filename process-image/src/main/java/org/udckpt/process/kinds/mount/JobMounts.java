@@ -35,7 +35,7 @@ public final class JobMounts implements AutoCloseable {
      * @throws RuntimeException the refusal: a restart could not make it again
      */
     public synchronized MountNamespace of(StoppedProcess process, int started) {
-        String link = Files.readLink("/proc/" + process.pid() + "/ns/mnt");
+        String link = Files.readLink("/proc/" + process.task() + "/ns/mnt");
         MountNamespace known = namespaces.get(link);
         if (known == null) {
             long owner = users.owner(process, "mnt", started);

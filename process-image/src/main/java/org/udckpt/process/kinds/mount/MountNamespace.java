@@ -44,7 +44,7 @@ public final class MountNamespace implements AutoCloseable {
         this.owner = owner;
         this.all = all;
         this.process = process;
-        this.thread = new MountThread(process.pid());
+        this.thread = new MountThread(process.task());
         try {
             List<MountLine> found = thread.mounts();
             found.forEach(line -> numbers.add(line.id()));
@@ -242,7 +242,7 @@ public final class MountNamespace implements AutoCloseable {
 
     /** A process with another root directory than the namespace's is found by its path: but not if that is the same. */
     void refuseOtherRoot(StoppedProcess other) {
-        String root = "/proc/" + other.pid() + "/root";
+        String root = "/proc/" + other.task() + "/root";
         if ("/".equals(Files.readLink(root)) && MountIds.of(root) != MountIds.of(thread.root())) {
             throw other.refuse("something is mounted over its root directory, which cannot be checkpointed");
         }

@@ -41,7 +41,7 @@ final class PosixQueueCapture implements KindCapture {
     /** Here nobody has forked a copy of a descriptor, and what processes have noted can be read. */
     @Override
     public void ask(AskedProcess caller, List<AskedProcess> processes) {
-        boolean shared = OWN_NAMESPACE.equals(Files.readLink("/proc/" + caller.pid() + "/ns/ipc"));
+        boolean shared = OWN_NAMESPACE.equals(Files.readLink("/proc/" + caller.task() + "/ns/ipc"));
         List<FoundQueue> unopened = QueueDirectory.unopened(caller, processes, shared, open.keySet());
         if (open.isEmpty() && unopened.isEmpty()) {
             return;

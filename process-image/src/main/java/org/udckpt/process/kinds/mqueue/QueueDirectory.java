@@ -62,7 +62,7 @@ final class QueueDirectory {
 
     private static boolean isOfUser(List<AskedProcess> job, int uid) {
         String wanted = Integer.toUnsignedString(uid);
-        return job.stream().anyMatch(process -> Proc.field(Proc.whole("/proc/" + process.pid() + "/status"), "Uid:")
+        return job.stream().anyMatch(process -> Proc.field(Proc.whole("/proc/" + process.task() + "/status"), "Uid:")
                 .split("\\s+")[1].equals(wanted));
     }
 }

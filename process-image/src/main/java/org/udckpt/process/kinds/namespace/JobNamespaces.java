@@ -83,7 +83,7 @@ public final class JobNamespaces {
      * @throws RuntimeException the refusal: a restart could not make it again
      */
     public synchronized void entered(StoppedProcess process, int started) {
-        try (Namespace own = Namespace.of(process.pid(), USER)) {
+        try (Namespace own = Namespace.of(process.task(), USER)) {
             long number = known(process, own, started, 0);
             User user = users.get(number);
             if (user.users == null) {
@@ -91,7 +91,7 @@ public final class JobNamespaces {
                 user.groups = map(process, "gid_map");
                 user.usersAbove = user.parent == 0 ? user.users : above(process, own, "uid_map");
                 user.groupsAbove = user.parent == 0 ? user.groups : above(process, own, "gid_map");
-                user.denied = Proc.text("/proc/" + process.pid() + "/setgroups").strip().equals("deny");
+                user.denied = Proc.text("/proc/" + process.task() + "/setgroups").strip().equals("deny");
             }
             refuseOtherMaker(process, user);
             members.put(process, number);
@@ -107,7 +107,7 @@ public final class JobNamespaces {
         while (top.parent != 0) {
             top = users.get(top.parent);
         }
-        String effective = Proc.field(Proc.text("/proc/" + process.pid() + "/status"), "Uid:").split("\\s+")[1];
+        String effective = Proc.field(Proc.text("/proc/" + process.task() + "/status"), "Uid:").split("\\s+")[1];
         if (!effective.equals(Integer.toUnsignedString(top.maker))) {
             throw process.refuse("it runs as user " + effective + " in a user namespace that user "
                     + Integer.toUnsignedString(top.maker) + " has made, which cannot be checkpointed");
@@ -135,7 +135,7 @@ public final class JobNamespaces {
     }
 
     private static int[] map(StoppedProcess process, String file) {
-        int[] map = ranges(Proc.text("/proc/" + process.pid() + "/" + file));
+        int[] map = ranges(Proc.text("/proc/" + process.task() + "/" + file));
         for (int i = 1; i < map.length; i += 3) {
             if (map[i] == NOBODY) {
                 throw process.refuse("its user namespace has users or groups that this process has not (" + file
@@ -147,7 +147,7 @@ public final class JobNamespaces {
 
     /** As the process itself reads it. */
     private static int[] above(StoppedProcess process, Namespace own, String file) {
-        return ranges(own.textInside("/proc/" + process.pid() + "/" + file));
+        return ranges(own.textInside("/proc/" + process.task() + "/" + file));
     }
 
     private static int[] ranges(String text) {
@@ -161,7 +161,7 @@ public final class JobNamespaces {
      * @param type of the namespace, as /proc/PID/ns names it
      */
     public synchronized long owner(StoppedProcess process, String type, int started) {
-        try (Namespace own = Namespace.of(process.pid(), type); Namespace owner = own.owner()) {
+        try (Namespace own = Namespace.of(process.task(), type); Namespace owner = own.owner()) {
             if (owner == null) {
                 throw process.refuse("it is in a " + type + " namespace that was not made by the job, which cannot be "
                         + "checkpointed");
@@ -172,7 +172,7 @@ public final class JobNamespaces {
 
     /** A process that has left the UTS namespace in which the job was started. */
     public synchronized void named(AskedProcess process, int started) {
-        try (Namespace own = Namespace.of(process.pid(), HOST)) {
+        try (Namespace own = Namespace.of(process.task(), HOST)) {
             long owner = owner(process, HOST, started);
             names.computeIfAbsent(own.number(),
                     number -> new Names(number, owner, new ArrayList<>(), new String[2])).members.add(process);
@@ -184,7 +184,8 @@ public final class JobNamespaces {
      * one. What /proc tells are the offsets of that one.
      */
     public synchronized void timed(StoppedProcess process, int started) {
-        try (Namespace own = Namespace.of(process.pid(), TIME); Namespace children = Namespace.of(process.pid(), KIDS);
+        try (Namespace own = Namespace.of(process.task(), TIME);
+                Namespace children = Namespace.of(process.task(), KIDS);
                 Namespace first = Namespace.of(started, TIME)) {
             boolean entered = own.number() != first.number();
             if (entered && own.number() != children.number()) {
@@ -192,7 +193,7 @@ public final class JobNamespaces {
                         + "which cannot be checkpointed");
             }
             long owner = owner(process, KIDS, started);
-            TimeOffsets ahead = offsets(process.pid()).minus(offsets(started));
+            TimeOffsets ahead = offsets(process.task()).minus(offsets(started));
             Clock clock = clocks.computeIfAbsent(children.number(), _ -> new Clock(owner, ahead));
             if (entered) {
                 clock.members.add(process);

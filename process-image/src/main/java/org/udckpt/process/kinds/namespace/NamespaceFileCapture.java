@@ -44,7 +44,7 @@ final class NamespaceFileCapture implements KindCapture {
     }
 
     private static boolean has(StoppedProcess process, OpenDescriptor open) {
-        return open.link().equals(Files.readLink("/proc/" + process.pid() + "/ns/" + name(open)));
+        return open.link().equals(Files.readLink("/proc/" + process.task() + "/ns/" + name(open)));
     }
 
     @Override

@@ -129,7 +129,7 @@ final class NetlinkCapture implements SocketCapture {
 
     /** All netlink sockets. Columns: sk, Eth, Pid, Groups, Rmem, Wmem, Dump, Locks, Drops, Inode. */
     private static Stream<String[]> lines(OpenDescriptor open) {
-        return Proc.text("/proc/" + open.process().pid() + "/net/netlink").lines().skip(1)
+        return Proc.text("/proc/" + open.process().task() + "/net/netlink").lines().skip(1)
                 .map(line -> line.strip().split("\\s+")).filter(words -> words.length > TABLE_INODE);
     }
 

@@ -77,7 +77,7 @@ final class PidFdCapture implements KindCapture {
      * files share one, and whether two descriptors are of the same process cannot be known: 0.
      */
     private int gone(OpenDescriptor open) {
-        String path = "/proc/" + open.process().pid() + "/fd/" + open.fd();
+        String path = "/proc/" + open.process().task() + "/fd/" + open.fd();
         boolean own = Syscall.call(Syscall.STATFS, Scratch.string(path), Scratch.data().address()) == 0
                 && Scratch.data().get(JAVA_LONG, 0) == PIDFS;
         return own ? gone.computeIfAbsent(Proc.field(open.info(), "ino:").strip(), _ -> gone.size() + 1) : 0;

@@ -114,7 +114,7 @@ final class PipeCapture implements KindCapture {
             return (poll(buffer.reader, POLLIN) & POLLHUP) == 0;
         }
         MemorySegment numbers = Scratch.data();
-        try (ProcessHandleFd process = new ProcessHandleFd(buffer.reader.process().pid())) {
+        try (ProcessHandleFd process = new ProcessHandleFd(buffer.reader.process().task())) {
             int end = process.duplicate(buffer.reader.fd());
             LinuxError.check(Syscall.call(Syscall.PIPE2, numbers.address(), Syscall.O_CLOEXEC), "pipe2");
             int read = numbers.get(JAVA_INT, 0);
@@ -130,7 +130,7 @@ final class PipeCapture implements KindCapture {
     }
 
     private static void readContents(OpenDescriptor open, Buffer buffer) {
-        try (ProcessHandleFd process = new ProcessHandleFd(open.process().pid())) {
+        try (ProcessHandleFd process = new ProcessHandleFd(open.process().task())) {
             int end = process.duplicate(open.fd());
             try {
                 buffer.capacity =
@@ -174,7 +174,7 @@ final class PipeCapture implements KindCapture {
 
     /** Events of one end right now: without the other end, HUP or ERR (poll(2)). */
     private static int poll(OpenDescriptor open, int events) {
-        try (ProcessHandleFd process = new ProcessHandleFd(open.process().pid())) {
+        try (ProcessHandleFd process = new ProcessHandleFd(open.process().task())) {
             int end = process.duplicate(open.fd());
             try {
                 MemorySegment entry = Scratch.data();

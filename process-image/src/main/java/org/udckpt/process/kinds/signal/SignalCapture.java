@@ -107,7 +107,7 @@ final class SignalCapture implements KindCapture {
     }
 
     private Signal read(OpenDescriptor open, boolean leased) {
-        int duplicate = handles.computeIfAbsent(open.process().pid(), ProcessHandleFd::new).duplicate(open.fd());
+        int duplicate = handles.computeIfAbsent(open.process().task(), ProcessHandleFd::new).duplicate(open.fd());
         try {
             MemorySegment owner = Scratch.data(); // struct f_owner_ex {type, pid}
             LinuxError.check(Syscall.call(Syscall.FCNTL, duplicate, F_GETOWN_EX, owner.address()),

@@ -31,7 +31,7 @@ public final class MulticastGroups {
      */
     private static void refuseMember(OpenDescriptor open, int socket, String what, boolean ipv4) {
         int device = 0;
-        for (String line : Proc.text("/proc/" + open.process().pid() + "/net/" + (ipv4 ? "igmp" : "igmp6"))
+        for (String line : Proc.text("/proc/" + open.process().task() + "/net/" + (ipv4 ? "igmp" : "igmp6"))
                 .split("\n")) {
             String[] words = line.strip().split("\\s+");
             boolean header = ipv4 && !line.startsWith("\t");

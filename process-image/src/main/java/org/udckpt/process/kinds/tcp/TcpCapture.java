@@ -185,7 +185,7 @@ final class TcpCapture implements SocketCapture {
     private Verdict lonely(TcpEnd end, int state) {
         TcpAddress remote = end.remoteAddress();
         if (table == null) {
-            table = TcpTable.of(Integer.toString(end.open.process().pid()));
+            table = TcpTable.of(Integer.toString(end.open.process().task()));
         }
         TcpTable.Entry entry = table.find(remote, end.localAddress());
         if (entry == null ? !closedHere(end, state) : entry.inode() != 0) {

@@ -67,7 +67,7 @@ final class TcpEnd implements AutoCloseable {
     }
 
     static TcpEnd of(OpenDescriptor open, long id) {
-        try (ProcessHandleFd process = new ProcessHandleFd(open.process().pid())) {
+        try (ProcessHandleFd process = new ProcessHandleFd(open.process().task())) {
             int socket = process.duplicate(open.fd());
             try {
                 return new TcpEnd(open, id, socket);

@@ -27,7 +27,7 @@ final class TimerFdCapture {
         long value;
         long interval;
         long realtime;
-        try (ProcessHandleFd process = new ProcessHandleFd(open.process().pid())) {
+        try (ProcessHandleFd process = new ProcessHandleFd(open.process().task())) {
             int timer = process.duplicate(open.fd());
             try {
                 MemorySegment data = Scratch.data();
@@ -40,7 +40,7 @@ final class TimerFdCapture {
                 Files.close(timer);
             }
         }
-        String info = Proc.text("/proc/" + open.process().pid() + "/fdinfo/" + open.fd());
+        String info = Proc.text("/proc/" + open.process().task() + "/fdinfo/" + open.fd());
         int clock = (int) open.number("clockid:", 10);
         int flags = (int) open.number("settime flags:", 8);
         boolean wallTime = (flags & ABSOLUTE) != 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_ALARM);

@@ -374,9 +374,9 @@ final class UnixCapture implements SocketCapture {
     private Set<String> directories() {
         if (directories == null) {
             directories = new LinkedHashSet<>();
-            scope.processes().forEach(process -> directories.add(Files.readLink("/proc/" + process.pid() + "/cwd")));
+            scope.processes().forEach(process -> directories.add(Files.readLink("/proc/" + process.task() + "/cwd")));
             for (String variable : List.of("PWD", "OLDPWD", "TMPDIR", "XDG_RUNTIME_DIR", "HOME")) {
-                scope.processes().forEach(process -> directories.add(Environment.of(process.pid(), variable)));
+                scope.processes().forEach(process -> directories.add(Environment.of(process.task(), variable)));
             }
             table.objects().forEach(
                     object -> directories.add(object instanceof DirectoryOrDevice opened ? opened.path() : null));
