@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.StringJoiner;
 
 /**
- * A line of the PMI-1 wire protocol: {@code cmd=NAME key=value key=value}; a value ends at the next space, but a message
- * (of an abort; MPICH 4.2) at the end of the line.
+ * A line of the PMI-1 wire protocol: {@code cmd=NAME key=value key=value}; a value ends at the next space, but a
+ * message (of an abort; MPICH 4.2) at the end of the line.
  *
  * @param command the value of cmd, or of mcmd
  * @param arguments the others, in order
