@@ -36,6 +36,18 @@ missing_packages() {
 # All of apt-cache's output is read: one that is cut off dies of SIGPIPE, and pipefail makes that a "no".
 apt_offers() { apt-cache policy "$1" 2>/dev/null | grep 'Candidate: [0-9]' >/dev/null; }
 
+# Those of the arguments that this Debian has; the others are named.
+offered_packages() {
+    local package
+    for package; do
+        if [ -z "$(missing_packages "$package")" ] || apt_offers "$package"; then
+            printf '%s\n' "$package"
+        else
+            say "this system has no package $package: what needs it does not run"
+        fi
+    done
+}
+
 # Once for all that is installed. A source that does not answer is apt's warning only: another may do.
 update_package_lists() {
     [ -z "${package_lists_updated-}" ] || return 0
