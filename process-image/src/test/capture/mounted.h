@@ -55,6 +55,10 @@ static void mounted(const char *kind) {
         MUST(mount(".", "n", NULL, MS_BIND, NULL));
         MUST(mkfifo("n/fifo", 0600));
         MUST(open("n/fifo", O_RDWR | O_CLOEXEC));
+    } else if (!strcmp(kind, "readonly")) {
+        MUST(open("m/file", O_RDONLY | O_CREAT | O_CLOEXEC, 0600));
+        MUST(unlink("m/file"));
+        MUST(mount(NULL, "m", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL));
     } else if (!strcmp(kind, "socket")) {
         struct sockaddr_un name = {AF_UNIX, "n/socket"}; /* another name of what is outside */
         MUST(mkdir("n", 0755));

@@ -173,6 +173,7 @@ final class MemoryObjects {
             return MemoryKind.ANONYMOUS;
         }
         if (open.link().endsWith(DELETED) && open.stat().links() == 0) {
+            refuseOtherMount(open);
             return MemoryKind.DELETED_FILE;
         }
         String name = nameOnDisk(open);
@@ -183,6 +184,17 @@ final class MemoryObjects {
             return open.writable() || mayWrite(open.proc()) ? MemoryKind.NAMED_FILE : null;
         }
         return open.writable() ? MemoryKind.DISK_FILE : null;
+    }
+
+    /** In a mount namespace of the job's own, a restart makes it again in the directory where it was. */
+    private static void refuseOtherMount(OpenDescriptor open) {
+        if (open.process() instanceof TracedProcess process && process.mountNamespace != null) {
+            String directory = open.name().substring(0, Math.max(1, open.name().lastIndexOf('/')));
+            String why = process.mountNamespace.notMadeOn((int) open.number("mnt_id:", 10), process.seen(directory));
+            if (why != null) {
+                throw open.refuse(open.link() + " " + why + ", so a restart could not make it again; close it first");
+            }
+        }
     }
 
     /** Another user's file is not the job's to put back: it has to be there unchanged, as a file on disk. */

@@ -1,6 +1,7 @@
 package org.udckpt.process.kinds.mount;
 
 import static org.udckpt.linux.LinuxConstants.MNT_DETACH;
+import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_RDONLY;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -216,6 +217,24 @@ public final class MountNamespace implements AutoCloseable {
     /** What leads to a path, for this process. @param mounts as the process's own paths begin */
     public synchronized String seen(String mounts, String path) {
         return (paths.contains(path) ? all.outsideRoot() : mounts) + path;
+    }
+
+    /**
+     * Why a file that is made in a directory would not come onto a mount of this namespace; null: it would.
+     *
+     * @param mount as fdinfo numbers it
+     * @param directory as a path of this process
+     */
+    public String notMadeOn(int mount, String directory) {
+        MountLine on = lines.stream().filter(line -> line.id() == mount).findFirst().orElse(null);
+        if (on == null) { // from before
+            return null;
+        }
+        if ((on.attributes() & MOUNT_ATTR_RDONLY) != 0) {
+            return "is on a mount for reading only (" + on.point() + ")";
+        }
+        int there = MountIds.of(directory);
+        return there == mount || there < 0 ? null : "was opened by way of another mount than the one of its directory";
     }
 
     /** A path of where the job was started, as a path of this process. */
