@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/securebits.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -41,6 +42,21 @@ static void become_other(void) {
     MUST(setresuid(0, 1, 0));
 }
 
+/* Only a child in a namespace of its own has it open then. */
+static void leave_to_child(int file) {
+    int ends[2];
+    char byte;
+    MUST(pipe(ends));
+    if (!fork()) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        MUST(unshare(CLONE_NEWNS));
+        MUST(write(ends[1], "", 1) - 1);
+        for (;;) pause();
+    }
+    MUST(read(ends[0], &byte, 1) - 1);
+    MUST(close(file));
+}
+
 static void mounted(const char *kind) {
     if (!strcmp(kind, "user")) {
         become_other();
@@ -55,7 +71,8 @@ static void mounted(const char *kind) {
         MUST(mount(".", "n", NULL, MS_BIND, NULL));
         MUST(mkfifo("n/fifo", 0600));
         MUST(open("n/fifo", O_RDWR | O_CLOEXEC));
-    } else if (!strcmp(kind, "readonly")) {
+    } else if (!strcmp(kind, "child")) leave_to_child(open("m/file", O_RDWR | O_CREAT, 0600));
+    else if (!strcmp(kind, "readonly")) {
         MUST(open("m/file", O_RDONLY | O_CREAT | O_CLOEXEC, 0600));
         MUST(unlink("m/file"));
         MUST(mount(NULL, "m", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL));

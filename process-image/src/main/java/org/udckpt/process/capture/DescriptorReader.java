@@ -17,6 +17,7 @@ import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.OpenedByName;
 import org.udckpt.process.kinds.base.StoppedProcess;
+import org.udckpt.process.kinds.mount.MountNamespace;
 import org.udckpt.process.kinds.refused.RefusedDescriptors;
 import org.udckpt.process.kinds.refused.RefusedInNamespaces;
 import org.udckpt.process.kinds.socket.SocketCapture;
@@ -202,9 +203,14 @@ final class DescriptorReader {
     }
 
     private long create(OpenDescriptor open) {
-        String before = open.process() instanceof TracedProcess process && process.mountNamespace != null
-                && open.link().startsWith("/")
-                        ? process.mountNamespace.before(Integer.parseInt(Proc.field(open.info(), "mnt_id:"))) : null;
+        MountNamespace namespace = open.process() instanceof TracedProcess traced && open.link().startsWith("/")
+                ? traced.mountNamespace : null;
+        int mount = namespace == null ? 0 : Integer.parseInt(Proc.field(open.info(), "mnt_id:"));
+        String before = namespace == null ? null : namespace.before(mount);
+        if (before == null && namespace != null && namespace.isOthers(mount)) {
+            throw open.refuse(open.link() + " was opened by way of a mount of another namespace, of which no process "
+                    + "before this one has it open, and cannot be checkpointed; open it again, or close it first");
+        }
         if (before == null) {
             RefusedInNamespaces.refuse(open);
             return make(open);

@@ -130,6 +130,7 @@ class RefusalTest {
             "mounted-fifo, 'n/fifo, on a mount that only the namespace has, is open'",
             "mounted-socket, 'n/socket, on a mount that only a mount namespace of the job has'",
             "mounted-proc, has no /proc",
+            "mounted-child, m/file was opened by way of a mount of another namespace",
             "mounted-readonly, m/file (deleted) is on a mount for reading only",
             "mounted-directory, m/gone (deleted) is open in a mount namespace",
             "mounted-user, it runs as user 61001 in a user namespace that user 0 has made",

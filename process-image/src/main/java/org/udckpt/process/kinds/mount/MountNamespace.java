@@ -219,6 +219,12 @@ public final class MountNamespace implements AutoCloseable {
         return (paths.contains(path) ? all.outsideRoot() : mounts) + path;
     }
 
+    /** Whether another namespace of the job has this mount, and not this one. @param mount as fdinfo numbers it */
+    public boolean isOthers(int mount) {
+        return !numbers.contains(mount)
+                && all.namespaces().stream().anyMatch(other -> other != this && other.numbers.contains(mount));
+    }
+
     /**
      * Why a file that is made in a directory would not come onto a mount of this namespace; null: it would.
      *
@@ -230,7 +236,7 @@ public final class MountNamespace implements AutoCloseable {
         if (on == null) { // from before
             return null;
         }
-        if ((on.attributes() & MOUNT_ATTR_RDONLY) != 0) {
+        if (all.of(on.device()).stream().allMatch(any -> (any.getValue().attributes() & MOUNT_ATTR_RDONLY) != 0)) {
             return "is on a mount for reading only (" + on.point() + ")";
         }
         int there = MountIds.of(directory);
