@@ -106,6 +106,8 @@ static void make_mounts(void) {
   MUST(!mount(scratch("from/file"), scratch("bound"), NULL, MS_BIND, NULL));
   mount_over("t/dir/deep", "mode=700", "t/dir/deep/upper", "above");
   MUST(!mount("proc", scratch("p"), "proc", 0, "hidepid=2"));
+  mount_over("r", NULL, "r/file", "fixed");
+  MUST(!mount(NULL, scratch("r"), NULL, MS_REMOUNT | MS_RDONLY, NULL));
   mount_over("l", NULL, "l/low", "hidden");
   mount_over("l", NULL, "l/high", "seen");
   MUST(!chdir(scratch("t/dir")));
@@ -160,6 +162,8 @@ __attribute__((noreturn)) static void inside(void) {
     check_mount(scratch("to"), "ro,noexec,relatime");
     CHECK(open(scratch("to/file"), O_RDWR) < 0 && errno == EROFS, "it can be written to");
     CHECK(mkdir(scratch("itself/new"), 0700) && errno == EROFS, "what is mounted on itself can be written to");
+    check_text(scratch("r/file"), "fixed");
+    CHECK(open(scratch("r/file"), O_RDWR) < 0 && errno == EROFS, "a read-only tmpfs can be written to");
     CHECK(!access(scratch("p/self/status"), R_OK), "no second /proc");
     check_files(count);
   }
@@ -173,7 +177,7 @@ __attribute__((noreturn)) static void inside(void) {
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
-  for (const char *const *name = (const char *[]){"t", "to", "itself", "from", "p", "l", NULL}; *name; name++)
+  for (const char *const *name = (const char *[]){"t", "to", "itself", "from", "p", "l", "r", NULL}; *name; name++)
     MUST(!mkdir(scratch(*name), 0755));
   make(scratch("from/file"), "somewhere", 0644), make(scratch("bound"), "", 0644);
   make(scratch("t/same"), "a file of the same name", 0600);

@@ -106,6 +106,11 @@ final class EntryWriter {
         LinuxError.check(result, "set the size of " + path);
     }
 
+    /** The descriptor of the mount. */
+    int root() {
+        return root;
+    }
+
     /** When all contents are in. */
     void setTimes() {
         for (FilesystemEntry entry : entries) {

@@ -1,11 +1,18 @@
 package org.udckpt.process.kinds.mount;
 
 import static org.udckpt.linux.LinuxConstants.FSCONFIG_CMD_CREATE;
+import static org.udckpt.linux.LinuxConstants.FSCONFIG_CMD_RECONFIGURE;
 import static org.udckpt.linux.LinuxConstants.FSCONFIG_SET_FLAG;
 import static org.udckpt.linux.LinuxConstants.FSCONFIG_SET_STRING;
+import static org.udckpt.linux.LinuxConstants.FSPICK_CLOEXEC;
+import static org.udckpt.linux.LinuxConstants.FSPICK_EMPTY_PATH;
 
+import java.util.List;
 import java.util.Set;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.ProcessHandleFd;
+import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.model.JobFilesystem;
@@ -13,6 +20,7 @@ import org.udckpt.process.model.JobFilesystem;
 /** Makes file systems in a process of the job: /proc shows its pid namespace, POSIX queues are its ipc namespace's. */
 final class FilesystemMaker {
     private static final Set<String> NOT_GIVEN = Set.of("rw", "seclabel", "");
+    private static final String READ_ONLY = "ro";
     /** Of the root directory, which has an entry of its own. */
     private static final Set<String> OWNERS = Set.of("uid", "gid");
 
@@ -29,6 +37,9 @@ final class FilesystemMaker {
         set(maker, context, "source", system.mounted());
         for (String option : system.settings().split(",")) {
             int equals = option.indexOf('=');
+            if (option.equals(READ_ONLY) && system.fileSystem().equals("tmpfs")) {
+                continue;
+            }
             if (owned && OWNERS.contains(option.substring(0, Math.max(equals, 0)))) {
                 continue;
             }
@@ -46,6 +57,22 @@ final class FilesystemMaker {
             return process.duplicate((int) mount);
         } finally {
             maker.call("close", Syscall.CLOSE, mount);
+        }
+    }
+
+    /** A tmpfs was writable until its files were there. @param mount of this process */
+    static void fix(JobFilesystem system, int mount) {
+        if (system.fileSystem().equals("tmpfs") && List.of(system.settings().split(",")).contains(READ_ONLY)) {
+            String what = "make a file system read-only again";
+            int context = (int) LinuxError.check(Syscall.call(Syscall.FSPICK, mount, Scratch.string(""),
+                    FSPICK_CLOEXEC | FSPICK_EMPTY_PATH), what);
+            try {
+                LinuxError.check(Syscall.call(Syscall.FSCONFIG, context, FSCONFIG_SET_FLAG, Scratch.string(READ_ONLY),
+                        0, 0), what);
+                LinuxError.check(Syscall.call(Syscall.FSCONFIG, context, FSCONFIG_CMD_RECONFIGURE, 0, 0, 0), what);
+            } finally {
+                Files.close(context);
+            }
         }
     }
 

@@ -119,7 +119,8 @@ public final class MountNamespace implements AutoCloseable {
     }
 
     private void make(MountLine line) {
-        boolean fixed = List.of(line.options().split(",")).contains("ro") && line.type().equals("tmpfs");
+        // made writable first, and only root can change that later
+        boolean fixed = List.of(line.options().split(",")).contains("ro") && line.type().equals("tmpfs") && owner != 0;
         if (fixed || !MADE_AGAIN.contains(line.type())) {
             throw process.refuse("its mount namespace has " + line.point() + ", a file system (" + line.type() + ", "
                     + line.source() + ", " + line.root() + ") that a restart cannot mount again; mount it outside of "
@@ -143,16 +144,14 @@ public final class MountNamespace implements AutoCloseable {
                 above.add(at.id());
             }
             for (MountLine other : lines.reversed()) {
-                Files.Stat there = Files.tryStat(copy.root() + line.point());
-                if (there != null && there.device() == line.device()) {
-                    break;
+                if (leads(copy, line)) {
+                    return copy;
                 }
                 if (!above.contains(other.id())) {
                     copy.call(Syscall.UMOUNT2, Scratch.string(other.point()), MNT_DETACH);
                 }
             }
-            Files.Stat there = Files.tryStat(copy.root() + line.point());
-            if (there == null || there.device() != line.device()) { // from outside of a user namespace: not to be moved
+            if (!leads(copy, line)) { // from outside of a user namespace: not to be moved
                 throw new LinuxError("look below what is mounted on " + line.point(), LinuxError.EINVAL);
             }
             return copy;
@@ -160,6 +159,13 @@ public final class MountNamespace implements AutoCloseable {
             copy.close();
             throw e;
         }
+    }
+
+    /** Whether a mount is not hidden in a copy, in which it has another number. */
+    private static boolean leads(MountThread copy, MountLine line) {
+        int found = MountIds.of(copy.root() + line.point());
+        return copy.mounts().stream().anyMatch(one -> one.id() == found && one.device() == line.device()
+                && one.root().equals(line.root()));
     }
 
     private MountLine on(MountLine line) {

@@ -175,9 +175,13 @@ final class MountRestore implements KindRestore<JobMount> {
     @Override
     public void finishMemory() {
         List<EntryWriter> writers = new ArrayList<>(filesystems.values());
+        Map<JobFilesystem, EntryWriter> systems = new LinkedHashMap<>();
+        scope.objects(JobFilesystem.class).stream().filter(system -> filesystems.containsKey(system.id()))
+                .forEach(system -> systems.put(system, filesystems.get(system.id())));
         filesystems.clear();
         try {
             writers.forEach(EntryWriter::setTimes);
+            systems.forEach((system, writer) -> FilesystemMaker.fix(system, writer.root()));
         } finally {
             writers.forEach(EntryWriter::close);
         }
