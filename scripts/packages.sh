@@ -5,7 +5,7 @@
 # benchmark.
 base_packages="gcc libc6-dev make cmake maven mpich libmpich-dev libibverbs-dev librdmacm-dev libxxhash-dev libssl-dev"
 base_packages="$base_packages ibverbs-utils rdmacm-utils perftest gdb valgrind procps iproute2 btrfs-progs xfsprogs"
-base_packages="$base_packages bindfs python3-prometheus-client environment-modules"
+base_packages="$base_packages strace bindfs python3-prometheus-client environment-modules"
 
 # For `./udckpt test programs`: an X server and Mesa's software renderer, an emulator, servers.
 program_packages="g++ binutils xvfb libgl1-mesa-dri libgl-dev libx11-dev qemu-system-x86 redis-server nginx-light"

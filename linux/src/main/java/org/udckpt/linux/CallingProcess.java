@@ -46,8 +46,9 @@ final class CallingProcess implements AutoCloseable {
         if (library == null) {
             throw new IllegalStateException("libudckpt-agent.so is not known");
         }
+        MethodHandle begin = Library.BEGIN; // what cannot be linked fails before anything is changed
         hide();
-        long address = invoke(Library.BEGIN, 0);
+        long address = invoke(begin, 0);
         if (address < 0 && address > -4096) {
             leave();
         }

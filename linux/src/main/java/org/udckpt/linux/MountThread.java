@@ -50,19 +50,25 @@ public final class MountThread implements AutoCloseable {
     private MountThread(Namespace entered) {
         try (Namespace namespace = entered; Namespace user = Namespace.ownerElsewhere(namespace.descriptor())) {
             caller = user == null ? new InThread() : new InProcess(user);
+            int directory = -1;
             try {
-                own = Files.open(caller.directory(), Syscall.O_PATH | Syscall.O_DIRECTORY);
+                directory = Files.open(caller.directory(), Syscall.O_PATH | Syscall.O_DIRECTORY);
                 if (user == null) { // a thread that shares its root directory with others cannot change it
                     LinuxError.check(call(UNSHARE, CLONE_FS), "unshare(CLONE_FS)");
                 }
-                if (User.id() == 0 || !Files.stat(namespace.descriptor()).isSame(Files.stat("/proc/self/ns/mnt"))) {
+                if (User.id() == 0
+                        || !Files.stat(namespace.descriptor()).isSame(Files.stat("/proc/self/ns/mnt"))) {
                     LinuxError.check(call(Syscall.SETNS, namespace.descriptor(), CLONE_NEWNS),
                             "enter a mount namespace");
                 }
             } catch (RuntimeException | Error e) {
                 caller.close();
+                if (directory >= 0) {
+                    Files.close(directory);
+                }
                 throw e;
             }
+            own = directory;
         }
     }
 

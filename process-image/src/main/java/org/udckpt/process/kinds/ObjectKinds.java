@@ -50,15 +50,15 @@ import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
 import org.udckpt.process.kinds.named.RemovedDeviceKind;
 import org.udckpt.process.kinds.named.RootDirectoryKind;
-import org.udckpt.process.kinds.namespace.ClockMemberKind;
-import org.udckpt.process.kinds.namespace.ClockNamespaceKind;
 import org.udckpt.process.kinds.namespace.NamespaceFileKind;
 import org.udckpt.process.kinds.namespace.NamespaceFilePlaceKind;
 import org.udckpt.process.kinds.namespace.NamespaceOwnerKind;
+import org.udckpt.process.kinds.namespace.TimeNamespaceKind;
+import org.udckpt.process.kinds.namespace.TimeNamespaceMemberKind;
 import org.udckpt.process.kinds.namespace.UserNamespaceKind;
 import org.udckpt.process.kinds.namespace.UserNamespaceMemberKind;
-import org.udckpt.process.kinds.namespace.UtsNamesKind;
-import org.udckpt.process.kinds.namespace.UtsNamesMemberKind;
+import org.udckpt.process.kinds.namespace.UtsNamespaceKind;
+import org.udckpt.process.kinds.namespace.UtsNamespaceMemberKind;
 import org.udckpt.process.kinds.netlink.NetlinkPeerKind;
 import org.udckpt.process.kinds.netlink.NetlinkSocketKind;
 import org.udckpt.process.kinds.packet.LinkSocketKind;
@@ -223,10 +223,10 @@ public enum ObjectKinds {
     USER_NAMESPACE(new UserNamespaceKind()),
     USER_NAMESPACE_MEMBER(new UserNamespaceMemberKind()),
     NAMESPACE_OWNER(new NamespaceOwnerKind()),
-    UTS_NAMES(new UtsNamesKind()),
-    UTS_NAMES_MEMBER(new UtsNamesMemberKind()),
-    CLOCK_NAMESPACE(new ClockNamespaceKind()),
-    CLOCK_MEMBER(new ClockMemberKind()),
+    UTS_NAMESPACE(new UtsNamespaceKind()),
+    UTS_NAMESPACE_MEMBER(new UtsNamespaceMemberKind()),
+    TIME_NAMESPACE(new TimeNamespaceKind()),
+    TIME_NAMESPACE_MEMBER(new TimeNamespaceMemberKind()),
     /** Open namespaces of other processes. */
     NAMESPACE_FILE_PLACE(new NamespaceFilePlaceKind()),
     /** mq_overview(7). */

@@ -52,7 +52,7 @@ final class Handles implements MadeObjects {
             all.computeIfAbsent(descriptor.pid(), pid -> new TreeSet<>()).add(descriptor.fd());
         }
         image.objects().stream().filter(UserNamespaceMember.class::isInstance).map(UserNamespaceMember.class::cast)
-                .forEach(member -> namespaces.put(member.pid(), member.userSpace()));
+                .forEach(member -> namespaces.put(member.pid(), member.userNamespace()));
         numbers = DescriptorNumbers.of(image.descriptors(), image.objects(), image.terminals());
     }
 

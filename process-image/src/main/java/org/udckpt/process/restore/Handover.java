@@ -7,6 +7,8 @@ import static org.udckpt.linux.LinuxConstants.SOCK_SEQPACKET;
 import java.util.ArrayList;
 import java.util.List;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.SocketMessage;
 import org.udckpt.linux.Syscall;
@@ -41,6 +43,23 @@ final class Handover {
         } finally {
             here.forEach(Files::close);
         }
+    }
+
+    /** This process's number of one that {@code member}'s pid namespace numbers {@code pid}. */
+    static int host(int member, int pid) {
+        String namespace = Files.readLink("/proc/" + member + "/ns/pid");
+        for (int candidate : Proc.numbers("/proc")) {
+            try {
+                String directory = "/proc/" + candidate;
+                if (Proc.field(Proc.text(directory + "/status"), "NSpid:").endsWith("\t" + pid)
+                        && namespace.equals(Files.readLink(directory + "/ns/pid"))) {
+                    return candidate;
+                }
+            } catch (LinuxError othersOrGone) {
+                continue;
+            }
+        }
+        throw new LinuxError("find process " + pid + " of the job", LinuxError.ESRCH);
     }
 
     private interface Taker {

@@ -16,7 +16,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
-import org.udckpt.linux.Files;
 import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
@@ -445,23 +444,6 @@ final class Tracee implements Maker, AutoCloseable {
 
     @Override
     public long passed(int from, long descriptor) {
-        return Handover.pass(this, inNamespace(from), List.of(descriptor))[0];
-    }
-
-    /** The tracer's number of a process of the job's pid namespace. */
-    private int inNamespace(int pid) {
-        String namespace = Files.readLink("/proc/" + hostPid + "/ns/pid");
-        for (ProcessHandle process : ProcessHandle.allProcesses().toList()) {
-            try {
-                String directory = "/proc/" + process.pid();
-                if (Proc.field(Proc.text(directory + "/status"), "NSpid:").endsWith("\t" + pid)
-                        && namespace.equals(Files.readLink(directory + "/ns/pid"))) {
-                    return (int) process.pid();
-                }
-            } catch (LinuxError othersOrGone) {
-                continue;
-            }
-        }
-        throw failed("there is no process " + pid);
+        return Handover.pass(this, Handover.host(hostPid, from), List.of(descriptor))[0];
     }
 }

@@ -31,8 +31,12 @@ final class QueueDirectory {
         if (!OpenDescriptor.isQueues(directory) || !shared && isMachines(directory)) {
             return found;
         }
+        List<String> names = names(process.mounts());
+        if (names.isEmpty()) {
+            return found;
+        }
         long start = job.stream().mapToLong(one -> StartTimes.of(one.pid())).min().orElseThrow() - SLACK_S;
-        for (String name : names(process.mounts())) {
+        for (String name : names) {
             Files.Stat stat = Files.tryStat(directory + "/" + name);
             boolean foreign = stat == null || open.contains(FoundQueue.Key.of(stat))
                     || shared && (stat.changed() / 1_000_000_000L < start || !isOfUser(job, stat.uid()));

@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.namespace;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -16,13 +17,13 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.StoppedProcess;
-import org.udckpt.process.model.ClockMember;
-import org.udckpt.process.model.ClockNamespace;
+import org.udckpt.process.model.TimeNamespace;
+import org.udckpt.process.model.TimeNamespaceMember;
 import org.udckpt.process.model.TimeOffsets;
 import org.udckpt.process.model.UserNamespace;
 import org.udckpt.process.model.UserNamespaceMember;
-import org.udckpt.process.model.UtsNames;
-import org.udckpt.process.model.UtsNamesMember;
+import org.udckpt.process.model.UtsNamespace;
+import org.udckpt.process.model.UtsNamespaceMember;
 
 /**
  * The user, UTS and time namespaces that a job which stands still has made. Namespaces are known by the kernel's
@@ -31,7 +32,7 @@ import org.udckpt.process.model.UtsNamesMember;
 public final class JobNamespaces {
     /** user_namespaces(7): nested no deeper. */
     private static final int DEEPEST = 32;
-    private static final String USER = "user", HOST = "uts", TIME = "time", KIDS = "time_for_children";
+    private static final String USER = "user", HOST = "uts", TIME = "time", FOR_CHILDREN = "time_for_children";
     /** struct utsname: six texts of this size, nodename the second and domainname the last. */
     private static final int TEXT = 65, TEXTS = 6, NODE = 1, DOMAIN = 5;
     /** What the kernel shows for who has no number. */
@@ -41,7 +42,6 @@ public final class JobNamespaces {
         final long number;
         final long parent;
         final int maker;
-        long id;
         int[] users;
         int[] groups;
         /** The same maps with numbers of the namespace above. */
@@ -68,7 +68,7 @@ public final class JobNamespaces {
         }
     }
 
-    private record Names(long number, long owner, List<AskedProcess> members, String[] texts) {}
+    private record Names(long owner, List<AskedProcess> members, String[] texts) {}
 
     /** Those above come first. */
     private final Map<Long, User> users = new LinkedHashMap<>();
@@ -175,7 +175,7 @@ public final class JobNamespaces {
         try (Namespace own = Namespace.of(process.task(), HOST)) {
             long owner = owner(process, HOST, started);
             names.computeIfAbsent(own.number(),
-                    number -> new Names(number, owner, new ArrayList<>(), new String[2])).members.add(process);
+                    _ -> new Names(owner, new ArrayList<>(), new String[2])).members.add(process);
         }
     }
 
@@ -185,14 +185,14 @@ public final class JobNamespaces {
      */
     public synchronized void timed(StoppedProcess process, int started) {
         try (Namespace own = Namespace.of(process.task(), TIME);
-                Namespace children = Namespace.of(process.task(), KIDS);
+                Namespace children = Namespace.of(process.task(), FOR_CHILDREN);
                 Namespace first = Namespace.of(started, TIME)) {
             boolean entered = own.number() != first.number();
             if (entered && own.number() != children.number()) {
                 throw process.refuse("it is in a time namespace of its own, and its children will be in another one, "
                         + "which cannot be checkpointed");
             }
-            long owner = owner(process, KIDS, started);
+            long owner = owner(process, FOR_CHILDREN, started);
             TimeOffsets ahead = offsets(process.task()).minus(offsets(started));
             Clock clock = clocks.computeIfAbsent(children.number(), _ -> new Clock(owner, ahead));
             if (entered) {
@@ -223,11 +223,11 @@ public final class JobNamespaces {
     }
 
     private static String text(byte[] read, int number) {
-        int end = number * TEXT;
-        while (read[end] != 0) {
-            end++;
+        int length = 0;
+        while (length < TEXT && read[number * TEXT + length] != 0) {
+            length++;
         }
-        return new String(read, number * TEXT, end - number * TEXT, java.nio.charset.StandardCharsets.ISO_8859_1);
+        return new String(read, number * TEXT, length, StandardCharsets.ISO_8859_1);
     }
 
     /** The records; by number, the id of a user namespace's. */
@@ -244,19 +244,19 @@ public final class JobNamespaces {
                 .add(new UserNamespaceMember(table.newId(), process.namespacePid(), ids.get(number))));
         for (Names one : names.values()) {
             long id = table.newId();
-            table.add(new UtsNames(id, ids.get(one.owner), one.texts[0], one.texts[1]));
+            table.add(new UtsNamespace(id, ids.get(one.owner), one.texts[0], one.texts[1]));
             one.members.forEach(
-                    process -> table.add(new UtsNamesMember(table.newId(), process.namespacePid(), id)));
+                    process -> table.add(new UtsNamespaceMember(table.newId(), process.namespacePid(), id)));
         }
         for (Clock clock : clocks.values()) {
             long id = table.newId();
-            table.add(new ClockNamespace(id, ids.get(clock.owner), clock.ahead.monotonicNs(),
+            table.add(new TimeNamespace(id, ids.get(clock.owner), clock.ahead.monotonicNs(),
                     clock.ahead.boottimeNs()));
             if (clock.forChildren != null) {
-                table.add(new ClockMember(table.newId(), clock.forChildren.namespacePid(), id, true));
+                table.add(new TimeNamespaceMember(table.newId(), clock.forChildren.namespacePid(), id, true));
             }
             clock.members.forEach(
-                    process -> table.add(new ClockMember(table.newId(), process.namespacePid(), id, false)));
+                    process -> table.add(new TimeNamespaceMember(table.newId(), process.namespacePid(), id, false)));
         }
         return ids;
     }

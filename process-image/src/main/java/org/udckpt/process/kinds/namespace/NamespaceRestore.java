@@ -7,7 +7,6 @@ import static org.udckpt.linux.LinuxConstants.PR_SET_SECUREBITS;
 import static org.udckpt.linux.LinuxConstants.SECBIT_NO_SETUID_FIXUP;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -25,14 +24,14 @@ import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.kinds.base.Struct;
-import org.udckpt.process.model.ClockMember;
-import org.udckpt.process.model.ClockNamespace;
 import org.udckpt.process.model.Privileges;
+import org.udckpt.process.model.TimeNamespace;
+import org.udckpt.process.model.TimeNamespaceMember;
 import org.udckpt.process.model.TimeOffsets;
 import org.udckpt.process.model.UserNamespace;
 import org.udckpt.process.model.UserNamespaceMember;
-import org.udckpt.process.model.UtsNames;
-import org.udckpt.process.model.UtsNamesMember;
+import org.udckpt.process.model.UtsNamespace;
+import org.udckpt.process.model.UtsNamespaceMember;
 
 /**
  * Makes user, UTS and time namespaces, and lets the job's processes enter them, one level of user namespaces after the
@@ -52,9 +51,9 @@ public final class NamespaceRestore implements AutoCloseable {
     public NamespaceRestore(RestoreScope scope) {
         this.scope = scope;
         scope.objects(UserNamespace.class).forEach(user -> users.put(user.id(), user));
-        scope.objects(UserNamespaceMember.class).forEach(member -> members.put(member.pid(), member.userSpace()));
+        scope.objects(UserNamespaceMember.class).forEach(member -> members.put(member.pid(), member.userNamespace()));
         Set<Integer> write = new HashSet<>(members.keySet());
-        scope.objects(ClockMember.class).forEach(member -> write.add(member.pid()));
+        scope.objects(TimeNamespaceMember.class).forEach(member -> write.add(member.pid()));
         for (int pid : write) {
             Maker maker = scope.process(pid);
             proc.put(pid, maker.call("open /proc", Syscall.OPEN, maker.string("/proc"),
@@ -64,8 +63,8 @@ public final class NamespaceRestore implements AutoCloseable {
 
     /** Whether there is nothing to make. */
     public static boolean none(RestoreScope scope) {
-        return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(UtsNamesMember.class).isEmpty()
-                && scope.objects(ClockMember.class).isEmpty();
+        return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(UtsNamespaceMember.class).isEmpty()
+                && scope.objects(TimeNamespaceMember.class).isEmpty();
     }
 
     /** Those above come first. */
@@ -74,7 +73,7 @@ public final class NamespaceRestore implements AutoCloseable {
     }
 
     private boolean isIn(int pid, UserNamespace user) {
-        for (long at = members.getOrDefault(pid, 0L); at != 0; at = users.get(at).within()) {
+        for (long at = members.getOrDefault(pid, 0L); at != 0; at = users.get(at).parentNamespace()) {
             if (at == user.id()) {
                 return true;
             }
@@ -89,7 +88,7 @@ public final class NamespaceRestore implements AutoCloseable {
         if (entering.isEmpty()) {
             return;
         }
-        boolean root = User.id() == 0 && user.within() == 0;
+        boolean root = User.id() == 0 && user.parentNamespace() == 0;
         if (root) {
             entering.forEach(this::identify);
         }
@@ -97,33 +96,16 @@ public final class NamespaceRestore implements AutoCloseable {
         first.call("unshare its user namespace", Syscall.UNSHARE, CLONE_NEWUSER);
         String users = map(user.userMap(), parent(user) == null ? null : parent(user).userMap());
         String groups = map(user.groupMap(), parent(user) == null ? null : parent(user).groupMap());
-        if (root) {
-            String directory = "/proc/" + first.hostPid() + "/";
-            if (user.groupsDenied()) {
-                write(directory + "setgroups", "deny");
-            }
-            if (!groups.isEmpty()) {
-                write(directory + "gid_map", groups);
-            }
-            if (!users.isEmpty()) {
-                write(directory + "uid_map", users);
-            }
-        } else { // who may write for a user namespace below is in the one above; this process has its own user only
-            if (user.groupsDenied()) {
-                write(first, "setgroups", "deny");
-            }
-            if (!groups.isEmpty()) {
-                write(first, "gid_map", groups);
-            }
-            if (!users.isEmpty()) {
-                write(first, "uid_map", users);
-            }
+        if (user.groupsDenied()) {
+            write(first, root, "setgroups", "deny");
         }
+        write(first, root, "gid_map", groups);
+        write(first, root, "uid_map", users);
         follow(first, entering, 1, "user", CLONE_NEWUSER);
     }
 
     private UserNamespace parent(UserNamespace user) {
-        return users.get(user.within());
+        return users.get(user.parentNamespace());
     }
 
     /** While it may still become anybody: what it is afterwards its user namespace may have no number for. */
@@ -165,20 +147,30 @@ public final class NamespaceRestore implements AutoCloseable {
         return text.toString();
     }
 
-    private static void write(String path, String text) {
-        try {
-            java.nio.file.Files.writeString(Path.of(path), text, StandardOpenOption.WRITE);
-        } catch (IOException e) {
-            throw new UncheckedIOException("write " + path + " (" + text.strip() + ")", e);
+    /**
+     * Writes a file of the maker's in /proc.
+     *
+     * @param here by this process: who may write for a user namespace is in the one above, and the maker has left it
+     * @param text nothing is written if it is empty
+     */
+    private void write(Maker maker, boolean here, String file, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
+        String what = "write /proc/self/" + file + " (" + text.strip() + ")";
+        if (bytes.length == 0) {
+            return;
         }
-    }
-
-    private void write(Maker maker, String file, String text) {
+        if (here) {
+            try {
+                java.nio.file.Files.write(Path.of("/proc/" + maker.hostPid() + "/" + file), bytes,
+                        StandardOpenOption.WRITE);
+            } catch (IOException e) {
+                throw maker.failed(what + ": " + e.getMessage());
+            }
+            return;
+        }
         long fd = maker.call("open /proc/self/" + file, Syscall.OPENAT, proc.get(maker.pid()),
                 maker.string("self/" + file), Syscall.O_WRONLY | Syscall.O_CLOEXEC, 0);
-        byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
-        maker.call("write /proc/self/" + file + " (" + text.strip() + ")", Syscall.WRITE, fd, maker.bytes(bytes),
-                bytes.length);
+        maker.call(what, Syscall.WRITE, fd, maker.bytes(bytes), bytes.length);
         maker.call("close", Syscall.CLOSE, fd);
     }
 
@@ -202,16 +194,16 @@ public final class NamespaceRestore implements AutoCloseable {
     /** Makes the UTS and time namespaces that a user namespace owns; 0: that in which the job was started. */
     public void makeOthers(long user) {
         name(user);
-        for (ClockNamespace clock : scope.objects(ClockNamespace.class)) {
+        for (TimeNamespace clock : scope.objects(TimeNamespace.class)) {
             if (clock.userOwner() == user) {
                 setClock(clock);
             }
         }
     }
 
-    private void setClock(ClockNamespace clock) {
-        List<ClockMember> members = scope.objects(ClockMember.class).stream()
-                .filter(member -> member.clockSpace() == clock.id())
+    private void setClock(TimeNamespace clock) {
+        List<TimeNamespaceMember> members = scope.objects(TimeNamespaceMember.class).stream()
+                .filter(member -> member.timeNamespace() == clock.id())
                 .sorted(Comparator.comparing(member -> !member.forChildren())).toList();
         if (members.isEmpty()) {
             return;
@@ -221,19 +213,15 @@ public final class NamespaceRestore implements AutoCloseable {
         String offsets = TimeOffsets.of(Proc.text(file))
                 .plus(new TimeOffsets(clock.monotonicNs(), clock.boottimeNs())).text();
         first.call("unshare its clocks", Syscall.UNSHARE, CLONE_NEWTIME);
-        if (User.id() == 0) {
-            write(file, offsets);
-        } else {
-            write(first, "timens_offsets", offsets);
-        }
+        write(first, User.id() == 0, "timens_offsets", offsets);
         follow(first, members.stream().<Maker>map(member -> scope.process(member.pid())).toList(),
                 members.getFirst().forChildren() ? 1 : 0, "time_for_children", CLONE_NEWTIME);
     }
 
     private void name(long user) {
-        for (UtsNames names : scope.objects(UtsNames.class)) {
-            List<Maker> all = scope.objects(UtsNamesMember.class).stream()
-                    .filter(member -> member.hostSpace() == names.id() && names.userOwner() == user)
+        for (UtsNamespace names : scope.objects(UtsNamespace.class)) {
+            List<Maker> all = scope.objects(UtsNamespaceMember.class).stream()
+                    .filter(member -> member.utsNamespace() == names.id() && names.userOwner() == user)
                     .<Maker>map(member -> scope.process(member.pid())).toList();
             if (all.isEmpty()) {
                 continue;

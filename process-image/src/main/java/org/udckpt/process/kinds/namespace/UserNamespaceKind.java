@@ -20,9 +20,11 @@ public final class UserNamespaceKind implements ObjectKind<UserNamespace> {
 
     @Override
     public void check(UserNamespace one, RowCheck row, CheckedImage image) throws BrokenTable {
-        row.require(one.within() == 0 || image.is(one.within(), UserNamespace.class) && one.within() < one.id(),
-                "within %d is none that was made before", one.within());
-        UserNamespace above = one.within() == 0 ? null : (UserNamespace) image.get(one.within());
+        row.require(
+                one.parentNamespace() == 0
+                        || image.is(one.parentNamespace(), UserNamespace.class) && one.parentNamespace() < one.id(),
+                "parentNamespace %d is none that was made before", one.parentNamespace());
+        UserNamespace above = one.parentNamespace() == 0 ? null : (UserNamespace) image.get(one.parentNamespace());
         map(row, "userMap", one.userMap(), above == null ? null : above.userMap());
         map(row, "groupMap", one.groupMap(), above == null ? null : above.groupMap());
     }

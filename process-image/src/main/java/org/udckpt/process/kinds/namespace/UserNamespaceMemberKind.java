@@ -16,12 +16,13 @@ public final class UserNamespaceMemberKind implements ObjectKind<UserNamespaceMe
 
     @Override
     public String shown(UserNamespaceMember one) {
-        return "process " + one.pid() + " in namespace " + one.userSpace();
+        return "process " + one.pid() + " in namespace " + one.userNamespace();
     }
 
     @Override
     public void check(UserNamespaceMember one, RowCheck row, CheckedImage image) throws BrokenTable {
         row.require(image.process(one.pid()), "there is no process %d", one.pid());
-        row.require(image.is(one.userSpace(), UserNamespace.class), "userSpace %d is none", one.userSpace());
+        row.require(image.is(one.userNamespace(), UserNamespace.class), "userNamespace %d is none",
+                one.userNamespace());
     }
 }

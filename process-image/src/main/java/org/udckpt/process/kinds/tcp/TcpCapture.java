@@ -111,6 +111,7 @@ final class TcpCapture implements SocketCapture {
     private Map<TcpEnd, Verdict> look() {
         Map<TcpEnd, Verdict> verdicts = new LinkedHashMap<>();
         unsettled = null;
+        external.clear(); // one that was being closed may be gone
         table = null;
         for (TcpEnd end : ends) {
             Verdict verdict = look(end);

@@ -5,4 +5,4 @@ package org.udckpt.process.model;
  *
  * @param userOwner the user namespace that owns it; 0: the one in which the job was started
  */
-public record UtsNames(long id, long userOwner, String hostName, String domainName) implements KernelObject {}
+public record UtsNamespace(long id, long userOwner, String hostName, String domainName) implements KernelObject {}

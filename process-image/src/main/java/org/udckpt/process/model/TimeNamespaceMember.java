@@ -5,4 +5,4 @@ package org.udckpt.process.model;
  *
  * @param forChildren only its children will be
  */
-public record ClockMember(long id, int pid, long clockSpace, boolean forChildren) implements KernelObject {}
+public record TimeNamespaceMember(long id, int pid, long timeNamespace, boolean forChildren) implements KernelObject {}

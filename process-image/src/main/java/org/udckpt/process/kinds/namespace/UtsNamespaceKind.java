@@ -5,25 +5,25 @@ import org.udckpt.process.kinds.base.ObjectKind;
 import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.RowCheck;
 import org.udckpt.process.model.UserNamespace;
-import org.udckpt.process.model.UtsNames;
+import org.udckpt.process.model.UtsNamespace;
 
 /** UTS namespaces that the job has made; the restart of mounts makes them, too. */
-public final class UtsNamesKind implements ObjectKind<UtsNames> {
+public final class UtsNamespaceKind implements ObjectKind<UtsNamespace> {
     /** __NEW_UTS_LEN */
     private static final int LONGEST = 64;
 
     @Override
-    public Class<UtsNames> record() {
-        return UtsNames.class;
+    public Class<UtsNamespace> record() {
+        return UtsNamespace.class;
     }
 
     @Override
-    public String shown(UtsNames one) {
+    public String shown(UtsNamespace one) {
         return one.hostName();
     }
 
     @Override
-    public void check(UtsNames one, RowCheck row, CheckedImage image) throws BrokenTable {
+    public void check(UtsNamespace one, RowCheck row, CheckedImage image) throws BrokenTable {
         row.text("hostName", one.hostName());
         row.text("domainName", one.domainName());
         row.require(one.hostName().length() <= LONGEST && one.domainName().length() <= LONGEST,

@@ -7,4 +7,4 @@ package org.udckpt.process.model;
  * @param monotonicNs how much its CLOCK_MONOTONIC is ahead of that where the job was started
  * @param boottimeNs the same of CLOCK_BOOTTIME
  */
-public record ClockNamespace(long id, long userOwner, long monotonicNs, long boottimeNs) implements KernelObject {}
+public record TimeNamespace(long id, long userOwner, long monotonicNs, long boottimeNs) implements KernelObject {}
