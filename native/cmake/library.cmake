@@ -74,7 +74,7 @@ link_verbs(fabric_mutations)
 target_link_libraries(fabric_tags PRIVATE crypto)
 set_target_properties(fabric_tags fabric_mutations PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
-find_program(MPICC NAMES mpicc.mpich mpicc)
+find_wrapper(MPICC mpi.h mpicc.mpich mpicc)
 if(MPICC AND NOT UDCKPT_SANITIZE)
   add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/tests/fabric_mpi
     COMMAND ${MPICC} -O2 -Wall -Wextra -Wno-unused-parameter -o ${CMAKE_BINARY_DIR}/tests/fabric_mpi

@@ -11,7 +11,7 @@ foreach(source ${FEATURES})
 endforeach()
 
 # The programs that run under MPI are ordinary ones: built by the MPI's own compiler wrapper, knowing nothing of us.
-find_program(MPICC NAMES mpicc.mpich mpicc)
+find_wrapper(MPICC mpi.h mpicc.mpich mpicc)
 file(GLOB MPI_PROGRAMS CONFIGURE_DEPENDS ${ROOT}/bench/src/main/c/*.c ${ROOT}/system-test/src/test/c/*.c)
 file(GLOB MPI_HEADERS CONFIGURE_DEPENDS ${ROOT}/bench/src/main/c/*.h)
 if(MPICC)
@@ -36,7 +36,7 @@ if(MPICC)
   add_custom_target(mpi_programs ALL DEPENDS ${MPI_OUTPUTS})
 
   # The same work under another launcher (docs/user/running.md); its name is Debian's, beside MPICH.
-  find_program(OPENMPI_CC NAMES mpicc.openmpi)
+  find_wrapper(OPENMPI_CC mpi.h mpicc.openmpi)
   if(OPENMPI_CC)
     set(OPENMPI_OUTPUTS)
     foreach(source ${ROOT}/bench/src/main/c/stencil_cg.c ${ROOT}/bench/src/main/c/mpi_stress.c
@@ -50,12 +50,10 @@ if(MPICC)
       list(APPEND OPENMPI_OUTPUTS ${output})
     endforeach()
     add_custom_target(openmpi_programs ALL DEPENDS ${OPENMPI_OUTPUTS})
-  else()
-    left_out(mpicc.openmpi)
   endif()
 
   # OpenSHMEM's compiler wrapper is one of Open MPI's.
-  find_program(OSHCC NAMES oshcc)
+  find_wrapper(OSHCC shmem.h oshcc)
   if(OSHCC)
     set(source ${ROOT}/bench/src/main/shmem/symmetric_heap.c)
     set(output ${CMAKE_BINARY_DIR}/programs/openmpi/symmetric_heap)
@@ -64,8 +62,6 @@ if(MPICC)
       COMMAND ${OSHCC} -O2 -g -Wall -Wextra -o ${output} ${source}
       DEPENDS ${source} VERBATIM)
     add_custom_target(shmem_programs ALL DEPENDS ${output})
-  else()
-    left_out(oshcc)
   endif()
 
   # OpenCoarrays over each MPI. Its own wrappers (caf.mpich, caf.openmpi) name the library before the program that needs
@@ -95,6 +91,5 @@ if(MPICC)
     endif()
   endforeach()
 else()
-  left_out(mpicc.mpich mpicc)
   message(STATUS "no mpicc: the MPI programs of bench/ are not built (Debian: apt install mpich)")
 endif()

@@ -1,0 +1,22 @@
+# Debian has an MPI's compiler wrapper in one package and its headers in another: a wrapper without them is none.
+function(find_wrapper variable header)
+  find_program(${variable} NAMES ${ARGN})
+  if(NOT ${variable})
+    left_out(${ARGN})
+    return()
+  endif()
+  set(probe ${CMAKE_BINARY_DIR}/probe_${variable}.c)
+  file(WRITE ${probe} "#include <${header}>\n")
+  execute_process(COMMAND ${${variable}} -fsyntax-only ${probe}
+    RESULT_VARIABLE missing OUTPUT_QUIET ERROR_VARIABLE message)
+  if(missing)
+    message(STATUS "${${variable}} finds no ${header}, and its programs are not built: ${message}")
+    execute_process(COMMAND ${${variable}} --showme:incdirs
+      OUTPUT_VARIABLE places OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    separate_arguments(places)
+    foreach(place ${places})
+      left_out(${place}/${header})
+    endforeach()
+    set(${variable} "" PARENT_SCOPE)
+  endif()
+endfunction()
