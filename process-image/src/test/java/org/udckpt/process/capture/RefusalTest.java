@@ -119,7 +119,10 @@ class RefusalTest {
 
     /** What only root can do. */
     @ParameterizedTest
-    @CsvSource({"own-ipc, ipc namespace of its own", "others-root, can be replaced by user 61002",
+    @CsvSource({"thread-names, is in another uts namespace than the process",
+            "left-segment, which is not of the IPC namespace that it is in now",
+            "left-segment-replaced, which is not of the IPC namespace that it is in now",
+            "others-root, can be replaced by user 61002",
             "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",
             "raw-shut, a raw socket (IPv4) that was shut",
             "unix-early-urgent, not accepted yet has urgent data", "unix-early-large, of more than about a page",
