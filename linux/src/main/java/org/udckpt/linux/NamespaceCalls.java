@@ -55,6 +55,19 @@ public final class NamespaceCalls implements AutoCloseable {
         }
     }
 
+    /** Writes to a file of the kernel's as who is there does: the result, or {@code -errno}. */
+    public long write(String path, String text) {
+        long fd = call(Syscall.OPEN, Scratch.string(path), Syscall.O_WRONLY | Syscall.O_CLOEXEC);
+        if (fd < 0) {
+            return fd;
+        }
+        try {
+            return call(Syscall.WRITE, fd, Scratch.string(text), text.length());
+        } finally {
+            Files.close((int) fd);
+        }
+    }
+
     @Override
     public void close() {
         process.close();

@@ -16,6 +16,7 @@ import org.udckpt.linux.Namespace;
 import org.udckpt.linux.NamespaceCalls;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.IpcGroup;
 import org.udckpt.process.kinds.base.ObjectTable;
@@ -47,7 +48,11 @@ public final class IpcNamespaces implements AutoCloseable {
         }
     }
 
+    private static final String OWN = Files.readLink("/proc/self/ns/ipc");
+
     private final Map<Long, One> all = new LinkedHashMap<>();
+    /** A process in the namespace that a restart by root has given the job, who may change its limits; 0: none. */
+    private int restarted;
 
     /** A process that has left the IPC namespace in which the job was started: the number of its own. */
     synchronized long entered(StoppedProcess process, long owner) {
@@ -102,6 +107,9 @@ public final class IpcNamespaces implements AutoCloseable {
         List<IpcGroup> groups = new ArrayList<>();
         members.forEach((number, its) -> {
             One one = all.get(number);
+            if (number == 0 && !its.isEmpty() && User.id() == 0 && !OWN.equals(link(its.getFirst()))) {
+                restarted = its.getFirst().task();
+            }
             if (one != null) {
                 one.id = table.newId();
                 groups.add(new IpcGroup(one.id, its, List.copyOf(processes), Files.ofDescriptor(one.queues),
@@ -127,6 +135,10 @@ public final class IpcNamespaces implements AutoCloseable {
         return number == 0 ? 0 : all.get(number).id;
     }
 
+    private static String link(StoppedProcess process) {
+        return Files.readLink("/proc/" + process.task() + "/ns/ipc");
+    }
+
     /** The device of the file system of message queues that a process has. */
     public static long device(StoppedProcess process) {
         try (NamespaceCalls inside = new NamespaceCalls(process.task(), IPC, CLONE_NEWIPC)) {
@@ -141,6 +153,10 @@ public final class IpcNamespaces implements AutoCloseable {
 
     /** The records, after {@link #groups}. @param ids of user namespaces, by number */
     synchronized void add(ObjectTable table, Map<Long, Long> ids) {
+        if (restarted != 0) {
+            IpcSettings.changedSinceRestart(restarted)
+                    .forEach((setting, text) -> table.add(new IpcSetting(table.newId(), 0, setting, text)));
+        }
         for (One one : all.values()) {
             table.add(new IpcNamespace(one.id, ids.get(one.owner)));
             one.settings.forEach(

@@ -1,7 +1,9 @@
 package org.udckpt.process.kinds.namespace;
 
 import org.udckpt.process.kinds.base.CheckedImage;
+import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.ObjectKind;
+import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.IpcNamespace;
 import org.udckpt.process.model.IpcSetting;
@@ -20,6 +22,11 @@ public final class IpcSettingKind implements ObjectKind<IpcSetting> {
     }
 
     @Override
+    public KindRestore<IpcSetting> restore(RestoreScope scope) {
+        return new IpcSettingRestore(scope);
+    }
+
+    @Override
     public void check(IpcSetting one, RowCheck row, CheckedImage image) throws BrokenTable {
         row.text("setting", one.setting());
         row.text("settingText", one.settingText());
@@ -28,6 +35,7 @@ public final class IpcSettingKind implements ObjectKind<IpcSetting> {
         row.require(one.settingText().matches("-?[0-9]{1,20}(\\t[0-9]{1,20}){0,3}"),
                 "settingText is no number (length %d)",
                 one.settingText().length());
-        row.require(image.is(one.ipcNamespace(), IpcNamespace.class), "ipcNamespace %d is none", one.ipcNamespace());
+        row.require(one.ipcNamespace() == 0 || image.is(one.ipcNamespace(), IpcNamespace.class),
+                "ipcNamespace %d is none", one.ipcNamespace());
     }
 }

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.udckpt.linux.Files;
-import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
@@ -47,6 +46,7 @@ public final class NamespaceRestore implements AutoCloseable {
     static final int MOST_RANGES = 340;
 
     private final RestoreScope scope;
+    private final IpcSettingRestore limits;
     private final Map<Long, UserNamespace> users = new LinkedHashMap<>();
     private final Map<Integer, Long> members = new HashMap<>();
     /** By pid, /proc as the process finds it before it is in a mount namespace of its own. */
@@ -55,6 +55,7 @@ public final class NamespaceRestore implements AutoCloseable {
     /** Of an image's namespaces. */
     public NamespaceRestore(RestoreScope scope) {
         this.scope = scope;
+        this.limits = new IpcSettingRestore(scope);
         scope.objects(UserNamespace.class).forEach(user -> users.put(user.id(), user));
         scope.objects(UserNamespaceMember.class).forEach(member -> members.put(member.pid(), member.userNamespace()));
         Set<Integer> write = new HashSet<>(members.keySet());
@@ -70,7 +71,7 @@ public final class NamespaceRestore implements AutoCloseable {
     public static boolean none(RestoreScope scope) {
         return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(UtsNamespaceMember.class).isEmpty()
                 && scope.objects(TimeNamespaceMember.class).isEmpty()
-                && scope.objects(IpcNamespaceMember.class).isEmpty();
+                && scope.objects(IpcNamespaceMember.class).isEmpty() && scope.objects(IpcSetting.class).isEmpty();
     }
 
     /** Those above come first. */
@@ -200,6 +201,9 @@ public final class NamespaceRestore implements AutoCloseable {
     /** Makes the UTS, IPC and time namespaces that a user namespace owns; 0: that in which the job was started. */
     public void makeOthers(long user) {
         name(user);
+        if (user == 0) {
+            limits.raise(scope.process(scope.image().processes().getFirst().pid()), 0);
+        }
         for (IpcNamespace ipc : scope.objects(IpcNamespace.class)) {
             if (ipc.userOwner() == user) {
                 makeIpc(ipc);
@@ -221,25 +225,8 @@ public final class NamespaceRestore implements AutoCloseable {
         }
         Maker first = members.getFirst();
         first.call("unshare its IPC objects", Syscall.UNSHARE, CLONE_NEWIPC);
-        for (IpcSetting setting : scope.objects(IpcSetting.class)) {
-            if (setting.ipcNamespace() == ipc.id()) {
-                set(first, setting);
-            }
-        }
+        limits.raise(first, ipc.id());
         follow(first, members, 1, "ipc", CLONE_NEWIPC);
-    }
-
-    private static void set(Maker maker, IpcSetting setting) {
-        String file = "/proc/sys/" + setting.setting();
-        long fd = maker.tryCall(Syscall.OPEN, maker.string(file), Syscall.O_WRONLY | Syscall.O_CLOEXEC, 0);
-        if (fd < 0) {
-            throw maker.unsupported("its IPC namespace has " + setting.setting() + " = " + setting.settingText()
-                    + ", which cannot be set here (open " + file + ": " + LinuxError.name((int) -fd)
-                    + "); restart it as root");
-        }
-        byte[] text = setting.settingText().getBytes(StandardCharsets.US_ASCII);
-        maker.call("write " + setting.settingText() + " to " + file, Syscall.WRITE, fd, maker.bytes(text), text.length);
-        maker.call("close", Syscall.CLOSE, fd);
     }
 
     private void setClock(TimeNamespace clock) {
