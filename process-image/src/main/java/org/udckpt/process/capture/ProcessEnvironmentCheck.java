@@ -6,6 +6,7 @@ import org.udckpt.linux.Proc;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.OpenedByName;
 import org.udckpt.process.kinds.mount.JobMounts;
+import org.udckpt.process.kinds.namespace.JobNetworks;
 
 /**
  * Refuses a process that has left the surroundings in which its rank was started, and in which a restart would put it:
@@ -81,6 +82,7 @@ final class ProcessEnvironmentCheck {
             process.lostRights =
                     process.lostRights == null ? AgentRights.lost(thread.tid, thread.status) : process.lostRights;
             refuseThread(process, thread);
+            JobNetworks.refuseThread(process, thread.tid);
             thread.storeBypass = StatusLines.storeBypass(thread.status, origin);
             thread.indirectBranch = StatusLines.indirectBranch(thread.status, origin);
         }
@@ -93,6 +95,7 @@ final class ProcessEnvironmentCheck {
                 mounts.others().entered(process, started);
                 process.ownUsers = true;
             }
+            case "net" -> mounts.others().networks().entered(process, mounts.others().owner(process, "net", started));
             case "uts" -> mounts.others().named(process, started);
             case "time_for_children" -> mounts.others().timed(process, started);
             case "time" -> { // where that of its children is another one, too, it is asked about that

@@ -116,6 +116,7 @@ public final class JobMounts implements AutoCloseable {
     public synchronized void close() {
         namespaces.values().forEach(MountNamespace::close);
         namespaces.clear();
+        users.networks().close();
         if (origin != null) {
             origin.close();
             origin = null;

@@ -75,6 +75,7 @@ public final class JobNamespaces {
     private final Map<StoppedProcess, Long> members = new LinkedHashMap<>();
     private final Map<Long, Names> names = new LinkedHashMap<>();
     private final Map<Long, Clock> clocks = new LinkedHashMap<>();
+    private final JobNetworks networks = new JobNetworks();
 
     /**
      * The user namespace of a process that has left the one in which the job was started.
@@ -168,6 +169,11 @@ public final class JobNamespaces {
             }
             return known(process, owner, started, 0);
         }
+    }
+
+    /** The network namespaces. */
+    public JobNetworks networks() {
+        return networks;
     }
 
     /** A process that has left the UTS namespace in which the job was started. */

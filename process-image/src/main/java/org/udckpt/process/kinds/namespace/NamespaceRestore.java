@@ -24,6 +24,7 @@ import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.kinds.base.Struct;
+import org.udckpt.process.model.NetworkNamespaceMember;
 import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.TimeNamespace;
 import org.udckpt.process.model.TimeNamespaceMember;
@@ -64,7 +65,8 @@ public final class NamespaceRestore implements AutoCloseable {
     /** Whether there is nothing to make. */
     public static boolean none(RestoreScope scope) {
         return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(UtsNamespaceMember.class).isEmpty()
-                && scope.objects(TimeNamespaceMember.class).isEmpty();
+                && scope.objects(TimeNamespaceMember.class).isEmpty()
+                && scope.objects(NetworkNamespaceMember.class).isEmpty();
     }
 
     /** Those above come first. */
@@ -191,9 +193,10 @@ public final class NamespaceRestore implements AutoCloseable {
         }
     }
 
-    /** Makes the UTS and time namespaces that a user namespace owns; 0: that in which the job was started. */
+    /** Makes the network, UTS and time namespaces that a user namespace owns; 0: that in which the job was started. */
     public void makeOthers(long user) {
         name(user);
+        new NetworkRestore(scope).make(user);
         for (TimeNamespace clock : scope.objects(TimeNamespace.class)) {
             if (clock.userOwner() == user) {
                 setClock(clock);
