@@ -316,6 +316,8 @@ static void other_name(const char *other, int mapped) {
     close(fd);
 }
 
+#include "odd_network.h" /* which uses start and child */
+
 /* Any rule will do: here, no device files are made. */
 static void landlock(void) {
     unsigned long long rights = 1 << 11; /* LANDLOCK_ACCESS_FS_MAKE_BLOCK */
@@ -414,7 +416,8 @@ static void make(const char *kind) {
     } else if (!strncmp(kind, "mounted-", 8)) {
         mounted(kind + 8);
         if (!strcmp(kind, "mounted-sharing")) child(CLONE_FS | SIGCHLD);
-    } else if (!strcmp(kind, "own-ipc")) MUST(unshare(CLONE_NEWIPC));
+    } else if (!strncmp(kind, "network-", 8)) network(kind + 8);
+    else if (!strcmp(kind, "own-ipc")) MUST(unshare(CLONE_NEWIPC));
     else {
         fprintf(stderr, "unknown kind %s\n", kind);
         exit(64);

@@ -84,6 +84,11 @@ public final class NetworkCalls implements AutoCloseable {
         return process.call(number, six);
     }
 
+    /** The same of several in their order: each a number and its arguments. */
+    public long[] calls(long[][] several) {
+        return process.calls(several);
+    }
+
     /** socket(2) in the namespace of {@link #in}: a descriptor of this process, or {@code -errno}. */
     public static long socket(int domain, int type, int protocol) {
         NetworkCalls network = current();

@@ -92,26 +92,37 @@ public final class JobNetworks implements AutoCloseable {
         }
     }
 
-    /** Sets up a new one in the same way, and compares. */
+    /**
+     * Sets up a new one in the same way, and compares; twice where one setting has changed others, which then have to be
+     * set, too.
+     */
     private static NetworkNamespace setup(StoppedProcess process, NetworkCalls calls) {
         NetworkState state = NetworkState.read(calls);
-        try (NetworkCalls again = NetworkCalls.inNewOne(process.task())) {
-            NetworkNamespace setup = NetworkSetup.record(state, NetworkState.read(again), 0, 0);
-            String difference;
-            try {
-                NetworkSetup.apply(again, setup);
-                difference = NetworkSetup.difference(state, NetworkState.read(again));
+        NetworkState usual = null;
+        NetworkNamespace setup = null;
+        String difference = null;
+        for (int i = 0; i < 2 && (i == 0 || difference != null); i++) {
+            try (NetworkCalls again = NetworkCalls.inNewOne(process.task())) {
+                usual = usual == null ? NetworkState.read(again) : usual;
+                difference = state.device(usual);
+                if (difference == null) {
+                    setup = setup == null ? NetworkSetup.record(state, usual) : setup;
+                    NetworkSetup.apply(again, setup);
+                    NetworkState made = NetworkState.read(again);
+                    difference = NetworkSetup.difference(state, made);
+                    setup = NetworkSetup.with(setup, state, made);
+                }
             } catch (LinuxError e) {
                 difference = e.getMessage();
             }
-            if (difference != null) {
-                throw process.refuse("it is in a network namespace of its own (unshare(2), a container) with more than "
-                        + "a loopback device, its addresses and settings, which a restart could not make again: "
-                        + difference + "; remove that first (ip(8), sysctl(8), nft(8)), or run it in the namespace in "
-                        + "which the job was started");
-            }
-            return setup;
         }
+        if (difference != null) {
+            throw process.refuse("it is in a network namespace of its own (unshare(2), a container) with more than a "
+                    + "loopback device, its addresses and settings, which a restart could not make again: "
+                    + difference + "; remove that first (ip(8), sysctl(8), nft(8)), or run it in the namespace in "
+                    + "which the job was started");
+        }
+        return setup;
     }
 
     /** Whether the process is in one of these namespaces. */

@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -29,18 +30,25 @@ final class NetworkSetup {
 
     private NetworkSetup() {}
 
-    /** What the record of a namespace has to have: what is not as in a new one. */
-    static NetworkNamespace record(NetworkState state, NetworkState fresh, long id, long owner) {
-        StringBuilder sysctls = new StringBuilder();
-        state.sysctls().forEach((path, value) -> {
-            if (!value.contains("\n") && !value.equals(fresh.sysctls().get(path))) {
-                sysctls.append(path).append('=').append(value).append('\n');
-            }
-        });
+    /** The record of a namespace, but for ids: what is not as in a new one. */
+    static NetworkNamespace record(NetworkState state, NetworkState usual) {
         ByteBuffer addresses = RouteMessages.buffer(
                 new byte[state.addresses().stream().mapToInt(one -> LENGTH + one.length).sum()]);
         state.addresses().forEach(one -> addresses.putInt(one.length).put(one));
-        return new NetworkNamespace(id, owner, state.flags(), state.mtu(), sysctls.toString(), addresses.array());
+        return with(new NetworkNamespace(0, 0, state.flags(), state.mtu(), "", addresses.array()), state, usual);
+    }
+
+    /** The record with those settings, too, that another namespace has otherwise. */
+    static NetworkNamespace with(NetworkNamespace record, NetworkState state, NetworkState other) {
+        StringBuilder sysctls = new StringBuilder(record.sysctls());
+        Set<String> known = sysctls(record).keySet();
+        state.sysctls().forEach((path, value) -> {
+            if (!known.contains(path) && !value.contains("\n") && !value.equals(other.sysctls().get(path))) {
+                sysctls.append(path).append('=').append(value).append('\n');
+            }
+        });
+        return new NetworkNamespace(record.id(), record.userOwner(), record.deviceFlags(), record.mtu(),
+                sysctls.toString(), record.addresses());
     }
 
     /**

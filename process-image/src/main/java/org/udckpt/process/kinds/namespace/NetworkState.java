@@ -41,6 +41,7 @@ record NetworkState(SortedMap<String, String> sysctls, int flags, int mtu, List<
     private static final int IFA_ADDRESS = 1, IFA_LOCAL = 2, IFA_CACHEINFO = 6, IFA_F_PERMANENT = 0x80;
     private static final int RTA_DST = 1, RTA_CACHEINFO = 12, RTM_F_CLONED = 0x200, NUD_PERMANENT = 0x80;
     private static final int NFTA_TABLE_NAME = 1;
+    private static final String DEVICE = "network device ";
     private static final List<String> TABLES = List.of("ip_tables_names", "ip6_tables_names", "arp_tables_names");
 
     /** Looks at the namespace that {@code in} is in. */
@@ -60,16 +61,23 @@ record NetworkState(SortedMap<String, String> sysctls, int flags, int mtu, List<
         return new NetworkState(new NetworkSysctls(in).all(), loopback[0], loopback[1], addresses, rest);
     }
 
+    /** A device that a new namespace has not; null: there is none. */
+    String device(NetworkState fresh) {
+        return rest.keySet().stream().filter(one -> one.startsWith(DEVICE) && !fresh.rest.containsKey(one)).findFirst()
+                .orElse(null);
+    }
+
     /** The first thing that one of two has, or has otherwise; null: they are the same. */
     String difference(NetworkState other) {
         SortedMap<String, String> all = new TreeMap<>(rest);
         other.rest.forEach(all::putIfAbsent);
         for (String one : all.keySet()) {
+            String name = one.replaceAll(" \\(.*", "");
             if (!rest.containsKey(one) || !other.rest.containsKey(one)) {
-                return (rest.containsKey(one) ? "" : "the lack of ") + one;
+                return (rest.containsKey(one) ? "" : "the lack of ") + name;
             }
             if (!rest.get(one).equals(other.rest.get(one))) {
-                return "the settings of " + one;
+                return "the settings of " + name;
             }
         }
         return null;
@@ -88,7 +96,7 @@ record NetworkState(SortedMap<String, String> sysctls, int flags, int mtu, List<
             for (int number : new int[]{IFLA_ADDRESS, IFLA_MTU, IFLA_TXQLEN, IFLA_IFALIAS, IFLA_XDP}) {
                 settings.append(' ').append(hex(attributes.getOrDefault(number, new byte[0])));
             }
-            rest.put("network device " + text(attributes.get(IFLA_IFNAME)), settings.toString());
+            rest.put(DEVICE + text(attributes.get(IFLA_IFNAME)), settings.toString());
         }
     }
 
@@ -167,7 +175,7 @@ record NetworkState(SortedMap<String, String> sysctls, int flags, int mtu, List<
 
     /**
      * The file is root's where the namespace was made before its user namespace had numbers for users (xt_proto_init,
-     * net/netfilter/x_tables.c): then only root sees such tables (docs/user/limits).
+     * net/netfilter/x_tables.c): then only root sees such tables.
      */
     private static String names(NetworkCalls in, String file) {
         try {
