@@ -87,7 +87,7 @@ final class CallingProcess implements AutoCloseable {
         return invoke(Library.MAKE, calls.address());
     }
 
-    /** As {@link #call}, of several in their order: each a number and its arguments. One process waits for the other. */
+    /** As {@link #call}, of several in their order, each a number and its arguments: this process waits once. */
     long[] calls(long[][] several) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate((long) ONE_BYTES * several.length, Long.BYTES);

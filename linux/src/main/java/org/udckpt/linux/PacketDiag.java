@@ -9,7 +9,10 @@ import static org.udckpt.linux.LinuxConstants.SOCK_RAW;
 
 import java.lang.foreign.MemorySegment;
 
-/** Asks the kernel about a packet socket of the network namespace of {@link NetworkCalls#in} (sock_diag(7), linux/packet_diag.h). */
+/**
+ * Asks the kernel about a packet socket of the network namespace of {@link NetworkCalls#in} (sock_diag(7),
+ * linux/packet_diag.h).
+ */
 public final class PacketDiag {
     /**
      * @param protocol as socket(2) or bind(2) was given it, in this machine's order of bytes

@@ -93,8 +93,8 @@ public final class JobNetworks implements AutoCloseable {
     }
 
     /**
-     * Sets up a new one in the same way, and compares; twice where one setting has changed others, which then have to be
-     * set, too.
+     * Sets up a new one in the same way, and compares; twice where one setting has changed others, which then have to
+     * be set, too.
      */
     private static NetworkNamespace setup(StoppedProcess process, NetworkCalls calls) {
         NetworkState state = NetworkState.read(calls);

@@ -129,7 +129,7 @@ final class NetlinkCapture implements SocketCapture {
         return lines().anyMatch(words -> words[TABLE_INODE].equals(inode) && !words[TABLE_DUMP].equals("0"));
     }
 
-    /** All netlink sockets of the network namespace. Columns: sk, Eth, Pid, Groups, Rmem, Wmem, Dump, Locks, Drops, Inode. */
+    /** All netlink sockets here. Columns: sk, Eth, Pid, Groups, Rmem, Wmem, Dump, Locks, Drops, Inode. */
     private static Stream<String[]> lines() {
         return Proc.text("/proc/" + NetworkCalls.process() + "/net/netlink").lines().skip(1)
                 .map(line -> line.strip().split("\\s+")).filter(words -> words.length > TABLE_INODE);
