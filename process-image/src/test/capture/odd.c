@@ -316,6 +316,8 @@ static void other_name(const char *other, int mapped) {
     close(fd);
 }
 
+#include "odd_network.h" /* which uses start and child */
+
 /* Any rule will do: here, no device files are made. */
 static void landlock(void) {
     unsigned long long rights = 1 << 11; /* LANDLOCK_ACCESS_FS_MAKE_BLOCK */
@@ -418,6 +420,7 @@ static void make(const char *kind) {
         if (!strcmp(kind, "mounted-sharing")) child(CLONE_FS | SIGCHLD);
     } else if (!strcmp(kind, "thread-names")) start(own_names);
     else if (!strncmp(kind, "left-segment", 12)) left_segment(strcmp(kind, "left-segment"));
+    else if (!strncmp(kind, "network-", 8)) network(kind + 8);
     else {
         fprintf(stderr, "unknown kind %s\n", kind);
         exit(64);

@@ -17,7 +17,7 @@
 
 #include "common/raw_call.h"
 
-enum { STACK = 16 << 10, IDLE = 0, CALL = 1, DONE = 2, END = 3 };
+enum { STACK = 16 << 10, IDLE = 0, CALL = 1, DONE = 2, END = 3, MANY = -1 };
 
 /* One at a time. Known to Java (CallingProcess). */
 struct calls {
@@ -27,6 +27,13 @@ struct calls {
   long arguments[6];
   long result;
   long parent;
+};
+
+/* Of MANY, whose arguments are the address of the first, and how many. Known to Java (CallingProcess). */
+struct one_of_many {
+  long number;
+  long arguments[6];
+  long result;
 };
 
 /* Until the turn is another one; now and then, so that nobody waits for who is gone. */
@@ -40,6 +47,13 @@ static void pass(struct calls *calls, int turn) {
   raw_call(SYS_futex, (long)&calls->turn, FUTEX_WAKE, 1, 0, 0, 0);
 }
 
+__attribute__((no_stack_protector)) static void make_many(struct one_of_many *all, long count) {
+  for (struct one_of_many *one = all; one < all + count; one++) {
+    long *a = one->arguments;
+    one->result = raw_call(one->number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  }
+}
+
 /* Has the stack pointer of its own, and the thread pointer of the thread that made it: nothing of libc's here. */
 __attribute__((no_stack_protector)) static int serve(void *from) {
   struct calls *calls = from;
@@ -47,7 +61,8 @@ __attribute__((no_stack_protector)) static int serve(void *from) {
   while ((turn = atomic_load(&calls->turn)) != END && raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0) == calls->parent) {
     if (turn == CALL) {
       long *a = calls->arguments;
-      calls->result = raw_call(calls->number, a[0], a[1], a[2], a[3], a[4], a[5]);
+      if (calls->number == MANY) make_many((struct one_of_many *)a[0], a[1]);
+      else calls->result = raw_call(calls->number, a[0], a[1], a[2], a[3], a[4], a[5]);
       pass(calls, DONE);
     } else {
       await_other(calls, turn);

@@ -23,6 +23,9 @@ final class CallingProcess implements AutoCloseable {
     /** struct calls */
     private static final int PID = 4, NUMBER = 8, ARGUMENTS = 16, BYTES = 80;
 
+    /** MANY and struct one_of_many */
+    private static final int MANY = -1, ONE_NUMBER = 0, ONE_ARGUMENTS = 8, ONE_RESULT = 56, ONE_BYTES = 64;
+
     private static volatile Path library;
     private static int living;
     private static long dumpable;
@@ -82,6 +85,25 @@ final class CallingProcess implements AutoCloseable {
             calls.set(JAVA_LONG, ARGUMENTS + 8L * i, arguments[i]);
         }
         return invoke(Library.MAKE, calls.address());
+    }
+
+    /** As {@link #call}, of several in their order, each a number and its arguments: this process waits once. */
+    long[] calls(long[][] several) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment all = arena.allocate((long) ONE_BYTES * several.length, Long.BYTES);
+            for (int i = 0; i < several.length; i++) {
+                all.set(JAVA_LONG, (long) ONE_BYTES * i + ONE_NUMBER, several[i][0]);
+                for (int j = 1; j < several[i].length; j++) {
+                    all.set(JAVA_LONG, (long) ONE_BYTES * i + ONE_ARGUMENTS + (j - 1L) * Long.BYTES, several[i][j]);
+                }
+            }
+            LinuxError.check(call(MANY, new long[]{all.address(), several.length, 0, 0, 0, 0}), "system calls");
+            long[] results = new long[several.length];
+            for (int i = 0; i < several.length; i++) {
+                results[i] = all.get(JAVA_LONG, (long) ONE_BYTES * i + ONE_RESULT);
+            }
+            return results;
+        }
     }
 
     /** Enters a user namespace. */

@@ -4,9 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
-import static org.udckpt.linux.LinuxConstants.AF_UNIX;
 import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
-import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
 import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
 import static org.udckpt.linux.LinuxConstants.SO_ATTACH_REUSEPORT_CBPF;
 import static org.udckpt.linux.LinuxConstants.SO_DETACH_REUSEPORT_BPF;
@@ -22,7 +20,7 @@ public final class PacketCalls {
     private PacketCalls() {}
 
     public static int open(int domain, int type, int protocol) {
-        return (int) LinuxError.check(Syscall.call(Syscall.SOCKET, domain, type | Syscall.O_CLOEXEC, protocol),
+        return (int) LinuxError.check(NetworkCalls.socket(domain, type | Syscall.O_CLOEXEC, protocol),
                 "a socket");
     }
 
@@ -38,16 +36,6 @@ public final class PacketCalls {
         LinuxError.check(Syscall.call(Syscall.IOCTL, socket, SIOCGIFINDEX, request.address()),
                 "network device " + name + ", which this machine may not have");
         return request.get(JAVA_INT, IFNAMSIZ);
-    }
-
-    /** As {@link #device(int, String)}, in this process's namespace. */
-    public static int device(String name) {
-        int socket = open(AF_UNIX, SOCK_DGRAM, 0);
-        try {
-            return device(socket, name);
-        } finally {
-            Files.close(socket);
-        }
     }
 
     /**

@@ -9,7 +9,10 @@ import static org.udckpt.linux.LinuxConstants.SOCK_RAW;
 
 import java.lang.foreign.MemorySegment;
 
-/** Asks the kernel about a packet socket of this network namespace (sock_diag(7), linux/packet_diag.h). */
+/**
+ * Asks the kernel about a packet socket of the network namespace of {@link NetworkCalls#in} (sock_diag(7),
+ * linux/packet_diag.h).
+ */
 public final class PacketDiag {
     /**
      * @param protocol as socket(2) or bind(2) was given it, in this machine's order of bytes
@@ -29,7 +32,7 @@ public final class PacketDiag {
     /** The socket with this inode. @throws LinuxError ENOENT: there is none, or this kernel cannot tell */
     public static Info query(long inode) {
         int fd = (int) LinuxError.check(
-                Syscall.call(Syscall.SOCKET, AF_NETLINK, SOCK_RAW | Syscall.O_CLOEXEC, NETLINK_SOCK_DIAG),
+                NetworkCalls.socket(AF_NETLINK, SOCK_RAW | Syscall.O_CLOEXEC, NETLINK_SOCK_DIAG),
                 "socket of NETLINK_SOCK_DIAG");
         try {
             MemorySegment data = Scratch.data();

@@ -30,7 +30,7 @@ public final class TcpCalls {
     /** A new socket that does not block. @param protocol IPPROTO_TCP or IPPROTO_MPTCP */
     public static int open(int domain, int protocol) {
         return (int) LinuxError.check(
-                Syscall.call(Syscall.SOCKET, domain, SOCK_STREAM | Syscall.O_CLOEXEC | Syscall.O_NONBLOCK, protocol),
+                NetworkCalls.socket(domain, SOCK_STREAM | Syscall.O_CLOEXEC | Syscall.O_NONBLOCK, protocol),
                 "a TCP socket");
     }
 

@@ -25,20 +25,20 @@ public final class TcpTable {
 
     private TcpTable() {}
 
-    /** The table of the network namespace of {@code process}: a pid, or "self". */
-    public static TcpTable of(String process) {
+    /** The table of the network namespace of {@link NetworkCalls#in}. */
+    public static TcpTable now() {
         TcpTable table = new TcpTable();
-        table.entries.addAll(entries(process, "tcp"));
+        table.entries.addAll(entries(NetworkCalls.process(), "tcp"));
         return table;
     }
 
     /**
-     * Inodes of the sockets in this namespace with this local port that a process has.
+     * Inodes of the sockets in the namespace of {@link NetworkCalls#in} with this local port that a process has.
      *
      * @param protocol "tcp" or "udp", whose tables have the same columns
      */
     public static List<Long> inodes(String protocol, int port) {
-        return entries("self", protocol).stream()
+        return entries(NetworkCalls.process(), protocol).stream()
                 .filter(entry -> entry.local.port() == port && entry.inode != 0)
                 .map(Entry::inode)
                 .toList();
@@ -50,8 +50,8 @@ public final class TcpTable {
      *
      * @param protocol "raw" or "icmp", whose tables have the same columns
      */
-    public static Optional<TcpAddress> remote(String process, String protocol, long inode) {
-        return entries(process, protocol).stream()
+    public static Optional<TcpAddress> remote(String protocol, long inode) {
+        return entries(NetworkCalls.process(), protocol).stream()
                 .filter(entry -> entry.inode == inode && !entry.remote.any())
                 .map(Entry::remote)
                 .findFirst();

@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Asks the kernel about the unix sockets of this network namespace (sock_diag(7), linux/unix_diag.h). */
+/**
+ * Asks the kernel about the unix sockets of the network namespace of {@link NetworkCalls#in} (sock_diag(7),
+ * linux/unix_diag.h).
+ */
 public final class UnixDiag implements AutoCloseable {
     /**
      * One socket.
@@ -61,7 +64,7 @@ public final class UnixDiag implements AutoCloseable {
     private static final int HEADER = 16, MESSAGE = 16;
 
     private final int fd = (int) LinuxError.check(
-            Syscall.call(Syscall.SOCKET, AF_NETLINK, SOCK_RAW | Syscall.O_CLOEXEC, NETLINK_SOCK_DIAG),
+            NetworkCalls.socket(AF_NETLINK, SOCK_RAW | Syscall.O_CLOEXEC, NETLINK_SOCK_DIAG),
             "socket of NETLINK_SOCK_DIAG");
 
     /** The socket with this inode. @throws LinuxError ENOENT: there is none */

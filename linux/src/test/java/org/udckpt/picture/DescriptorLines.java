@@ -161,7 +161,7 @@ final class DescriptorLines {
                 picture.add(about + " F_GETPIPE_SZ", result(Syscall.call(Syscall.FCNTL, fd, F_GETPIPE_SZ, 0)));
                 picture.add(about + " FIONREAD", unread(fd));
             }
-            case Files.Stat.SOCKET -> SocketLines.add(picture, fd, link, about);
+            case Files.Stat.SOCKET -> picture.networks().in(fd, () -> SocketLines.add(picture, fd, link, about));
             case Files.Stat.CHARACTER -> terminal(picture, fd, about);
             default -> {
             }

@@ -19,8 +19,8 @@ public final class Picture {
     private final Map<String, List<String>> lines = new TreeMap<>();
     private final Map<String, String> names = new HashMap<>();
     private final DescriptorLines.Descriptions descriptions = new DescriptorLines.Descriptions();
+    private final NetworkLines networks = new NetworkLines();
     private final Pids pids;
-
     private final Predicate<String> launchers;
 
     private Picture(Collection<Integer> hostPids, Predicate<String> launchers) {
@@ -35,21 +35,32 @@ public final class Picture {
      */
     public static Picture of(Collection<Integer> hostPids, Predicate<String> launchers) {
         Picture picture = new Picture(hostPids, launchers);
-        for (int pid : picture.pids.tree()) {
+        try (NetworkLines networks = picture.networks) {
+            picture.look(networks);
+        }
+        return picture;
+    }
+
+    private void look(NetworkLines networks) {
+        pids.tree().forEach(pid -> networks.add(this, pid));
+        for (int pid : pids.tree()) {
             try {
-                TaskLines.add(picture, pid);
-                MappingLines.add(picture, pid);
-                DescriptorLines.add(picture, pid);
+                TaskLines.add(this, pid);
+                MappingLines.add(this, pid);
+                DescriptorLines.add(this, pid);
             } catch (LinuxError failure) {
                 throw new IllegalStateException("process " + pid + " cannot be looked at: " + failure.getMessage(),
                         failure);
             }
         }
-        return picture;
     }
 
     void add(String subject, String said) {
         lines.computeIfAbsent(subject, _ -> new ArrayList<>()).add(said);
+    }
+
+    NetworkLines networks() {
+        return networks;
     }
 
     Pids pids() {

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.HexFormat;
 import java.util.List;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.UnixDiag;
@@ -22,7 +23,7 @@ final class SocketLines {
             SOCK_DGRAM = 2, LISTEN = 10, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16;
     private static final int SIOCOUTQ = 0x5411, LAST_OPTION = 83, TCP_INFO = 11, SO_PEERPIDFD = 77,
             TCP_ZEROCOPY_RECEIVE = 35, TCP_CC_INFO = 26;
-    private static final int MOST = 256;
+    private static final int SO_NETNS_COOKIE = 71, MOST = 256;
 
     private SocketLines() {}
 
@@ -38,6 +39,8 @@ final class SocketLines {
             switch (name) {
                 case SO_ERROR, SO_COOKIE, SO_PEERPIDFD -> {
                 } // asking clears it, makes one, opens one
+                case SO_NETNS_COOKIE -> picture.add(subject + " SO_NETNS_COOKIE",
+                        picture.name("network", NetworkCalls.cookie(fd)));
                 case SO_PEERCRED -> peer(picture, fd, subject);
                 default -> ask(picture, fd, SOL_SOCKET, name, subject + " SOL_SOCKET " + name);
             }

@@ -54,7 +54,8 @@ class PagesTest {
     private static final Set<String> FOREIGN_FLAGS =
             Set.of("--cap-add", "--security-opt", "--mca", "--oversubscribe", "--allow-run-as-root",
                     "--ntasks", "--time", "--nodes", "--signal", "--jobid", "--overlap", "--no-requeue", "--requeue",
-                    "--enable-native-access", "--add-exports", "--ro-bind", "--dev-bind", "--proc", "--tmpfs");
+                    "--enable-native-access", "--add-exports", "--ro-bind", "--dev-bind", "--unshare-net", "--proc",
+                    "--tmpfs");
 
     /** Each match on each page for which {@code wrong} says so. */
     private static List<String> found(Pattern pattern, Predicate<MatchResult> wrong) {

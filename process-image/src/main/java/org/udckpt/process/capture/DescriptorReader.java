@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.User;
 import org.udckpt.process.files.FileObservers;
@@ -19,6 +20,7 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.OpenedByName;
 import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.kinds.mount.MountNamespace;
+import org.udckpt.process.kinds.namespace.JobNetworks;
 import org.udckpt.process.kinds.refused.RefusedDescriptors;
 import org.udckpt.process.kinds.refused.RefusedInNamespaces;
 import org.udckpt.process.kinds.socket.SocketCapture;
@@ -43,12 +45,14 @@ final class DescriptorReader {
     /** All of them, in their order. */
     private final List<KindCapture> all;
     private final List<SocketCapture> sockets;
+    private final JobNetworks networks;
     private final List<Descriptor> descriptors = new ArrayList<>();
     private final Map<TracedProcess, List<OpenDescriptor>> open = new HashMap<>();
     private final FileObservers observers;
     private final FilesInFlight inFlight = new FilesInFlight();
 
-    DescriptorReader(CaptureRequest request, ObjectTable table, MemoryObjects memory) {
+    DescriptorReader(CaptureRequest request, ObjectTable table, MemoryObjects memory, JobNetworks networks) {
+        this.networks = networks;
         this.observers = new FileObservers(request.leases());
         this.table = table;
         this.memory = memory;
@@ -143,6 +147,7 @@ final class DescriptorReader {
                 table.remember(one, object);
             }
             if (object == ObjectTable.OWNED) {
+                networks.refuseLibrary(process, one);
                 process.ownedDescriptors = Arrays.copyOf(process.ownedDescriptors, process.ownedDescriptors.length + 1);
                 process.ownedDescriptors[process.ownedDescriptors.length - 1] = one.fd();
             } else if (process.sharesDescriptors) { // the parent's
@@ -247,13 +252,17 @@ final class DescriptorReader {
     private long socket(OpenDescriptor open) {
         return open.duplicated(socket -> {
             SocketType type = SocketType.of(socket);
-            long object = sockets.stream()
-                    .filter(kind -> kind.takes(type))
-                    .findFirst()
-                    .orElseThrow(() -> type.refusal(open))
-                    .read(open, socket, type);
-            sockets.forEach(kind -> kind.beside(open, socket, type, object));
-            return object;
+            long[] object = new long[1];
+            NetworkCalls.in(networks.of(open, socket), () -> {
+                object[0] = sockets.stream()
+                        .filter(kind -> kind.takes(type))
+                        .findFirst()
+                        .orElseThrow(() -> type.refusal(open))
+                        .read(open, socket, type);
+                sockets.forEach(kind -> kind.beside(open, socket, type, object[0]));
+            });
+            networks.made(open, socket, type.unix(), type.type(), object[0]);
+            return object[0];
         });
     }
 

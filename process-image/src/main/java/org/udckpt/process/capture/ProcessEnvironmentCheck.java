@@ -112,6 +112,7 @@ final class ProcessEnvironmentCheck {
                 process.ownUsers = true;
             }
             case "ipc" -> process.ipcNamespace = mounts.others().talking(process, started);
+            case "net" -> mounts.others().networks().entered(process, mounts.others().owner(process, "net", started));
             case "uts" -> mounts.others().named(process, started);
             case "time_for_children" -> mounts.others().timed(process, started);
             case "time" -> { // where that of its children is another one, too, it is asked about that

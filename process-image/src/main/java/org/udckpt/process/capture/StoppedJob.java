@@ -44,7 +44,7 @@ final class StoppedJob {
         table = new ObjectTable(new Outside(request.closesOutside()));
         files = new FileCut(request.files().with(request.streams().identities()), table::newId, growing);
         memory = new MemoryObjects(table, files);
-        reader = new DescriptorReader(request, table, memory);
+        reader = new DescriptorReader(request, table, memory, mounts.others().networks());
     }
 
     /** From outside, and nothing is opened: as soon as the processes stand. */

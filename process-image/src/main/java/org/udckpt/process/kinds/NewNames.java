@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.udckpt.process.kinds.base.SocketNetworks;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.JobName;
@@ -67,8 +68,11 @@ public final class NewNames {
      */
     public static void check(JobImage image) {
         NamesCheck.check(image, new NewNames(image).all());
+        SocketNetworks networks = new SocketNetworks(image);
         for (KernelObject object : image.objects()) {
-            ObjectKinds.of(object).checkFree(object);
+            if (networks.of(object.id()) == 0) { // in a new one each is free
+                ObjectKinds.of(object).checkFree(object);
+            }
         }
     }
 }

@@ -57,6 +57,9 @@ import org.udckpt.process.kinds.namespace.IpcSettingKind;
 import org.udckpt.process.kinds.namespace.NamespaceFileKind;
 import org.udckpt.process.kinds.namespace.NamespaceFilePlaceKind;
 import org.udckpt.process.kinds.namespace.NamespaceOwnerKind;
+import org.udckpt.process.kinds.namespace.NetworkNamespaceKind;
+import org.udckpt.process.kinds.namespace.NetworkNamespaceMemberKind;
+import org.udckpt.process.kinds.namespace.SocketNetworkKind;
 import org.udckpt.process.kinds.namespace.TimeNamespaceKind;
 import org.udckpt.process.kinds.namespace.TimeNamespaceMemberKind;
 import org.udckpt.process.kinds.namespace.UserNamespaceKind;
@@ -249,7 +252,12 @@ public enum ObjectKinds {
     /** fanotify(7). */
     FANOTIFY_GROUP(new FanotifyGroupKind()),
     /** What one watches. */
-    FANOTIFY_MARK(new FanotifyMarkKind());
+    FANOTIFY_MARK(new FanotifyMarkKind()),
+    /** network_namespaces(7); in a restore made by that of {@link #JOB_MOUNT}, as the next one. */
+    NETWORK_NAMESPACE(new NetworkNamespaceKind()),
+    NETWORK_NAMESPACE_MEMBER(new NetworkNamespaceMemberKind()),
+    /** Which sockets are in one. */
+    SOCKET_NETWORK(new SocketNetworkKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -60,6 +60,13 @@ public record JobImage(List<ProcessState> processes, List<ThreadState> threads, 
                 otherFiles, privileges, attributes, otherIdentities, notices, otherNames);
     }
 
+    /** The same job with only some of its sockets of the network. */
+    public JobImage withSockets(List<TcpSocket> someTcp, List<PacketSocket> somePacket) {
+        return new JobImage(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors,
+                someTcp, terminals, watches, somePacket, guards, files, privileges, attributes, identities, notices,
+                names);
+    }
+
     /** The same job, of whose files it is known what they are. */
     public JobImage identified(List<FileIdentity> known) {
         return elsewhere(processes, regions, objects, watches, files, known, names);

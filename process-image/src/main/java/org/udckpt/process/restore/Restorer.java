@@ -261,6 +261,7 @@ public final class Restorer {
                 new SharedContents(sharedContents, pages, target.changes()), lazy);
         names.shepherd(tree.shepherd());
         descriptors.enter();
+        here.makeInside(tracees, target::warn);
         Set<Integer> elsewhere = DeletedWorkingDirectory.of(image);
         for (ProcessState process : image.processes()) {
             Tracee tracee = tracees.get(process.pid());

@@ -18,12 +18,17 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 
 /** What cannot be captured is refused by name, with rank, process and descriptor, and the program goes on unharmed. */
 @Timeout(180)
 class RefusalTest {
+    static {
+        MountThread.library(Path.of(System.getProperty("udckpt.native"), "libudckpt-agent.so"));
+    }
+
     @ParameterizedTest
     @CsvSource("userfaultfd, userfaultfd cannot, true")
     void byName(String feature, String words, boolean descriptor) throws Exception {
@@ -137,7 +142,15 @@ class RefusalTest {
             "mounted-readonly, m/file (deleted) is on a mount for reading only",
             "mounted-directory, m/gone (deleted) is open in a mount namespace",
             "mounted-user, it runs as user 61001 in a user namespace that user 0 has made",
-            "mounted-sharing, clone(2) with CLONE_FS"})
+            "mounted-sharing, clone(2) with CLONE_FS",
+            "network-device, 'could not make again: network device odd0'",
+            "network-route, could not make again: route to 10.1.0.0/16",
+            "network-rule, could not make again: routing rule",
+            "network-address, 'for some time only, network address 10.1.0.1/16'",
+            "network-thread, is in another net namespace than the process",
+            "network-socket, belongs to a network namespace that no process of the job is in",
+            "network-pair, and is now in another network namespace",
+            "network-alone, no process of the job is left there"})
     void oddPrivileges(String kind, String words) throws Exception {
         assumeTrue(Syscall.call(107 /* geteuid */) == 0, "not root");
         refusedTwice(kind, words);

@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Objects of a kind that are made in this process, which is in the job's network namespace, and handed over to their
- * processes. That comes before the job's clock is set, since a port may have to be waited for.
+ * Objects of a kind that are made in this process, in a network namespace of the job, and handed over to their
+ * processes: in that in which the job was started before its clock is set, since a port may have to be waited for.
  */
 public interface MadeHere extends AutoCloseable {
     /** Dry run: checks that all objects can be made. @throws RuntimeException naming one that cannot */

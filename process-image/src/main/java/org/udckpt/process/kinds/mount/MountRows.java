@@ -52,6 +52,7 @@ public final class MountRows {
             }
         }
         Map<Long, Long> users = mounts.others().add(table);
+        mounts.others().networks().add(table, users, processes);
         mounts.filesystems().forEach(this::filesystem);
         Set<Integer> groups = groups();
         for (MountNamespace namespace : mounts.namespaces()) {

@@ -76,6 +76,7 @@ public final class JobNamespaces implements AutoCloseable {
     private final Map<Long, Names> names = new LinkedHashMap<>();
     private final Map<Long, Clock> clocks = new LinkedHashMap<>();
     private final IpcNamespaces ipc = new IpcNamespaces();
+    private final JobNetworks networks = new JobNetworks();
 
     /**
      * The user namespace of a process that has left the one in which the job was started.
@@ -169,6 +170,11 @@ public final class JobNamespaces implements AutoCloseable {
             }
             return known(process, owner, started, 0);
         }
+    }
+
+    /** The network namespaces. */
+    public JobNetworks networks() {
+        return networks;
     }
 
     /** A process that has left the UTS namespace in which the job was started. */
@@ -276,6 +282,7 @@ public final class JobNamespaces implements AutoCloseable {
     @Override
     public void close() {
         ipc.close();
+        networks.close();
     }
 
     /** Nobody is in it any more: those below tell which numbers it has for their users. */

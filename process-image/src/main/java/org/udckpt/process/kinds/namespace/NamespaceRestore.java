@@ -28,6 +28,7 @@ import org.udckpt.process.kinds.base.Struct;
 import org.udckpt.process.model.IpcNamespace;
 import org.udckpt.process.model.IpcNamespaceMember;
 import org.udckpt.process.model.IpcSetting;
+import org.udckpt.process.model.NetworkNamespaceMember;
 import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.TimeNamespace;
 import org.udckpt.process.model.TimeNamespaceMember;
@@ -71,7 +72,8 @@ public final class NamespaceRestore implements AutoCloseable {
     public static boolean none(RestoreScope scope) {
         return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(UtsNamespaceMember.class).isEmpty()
                 && scope.objects(TimeNamespaceMember.class).isEmpty()
-                && scope.objects(IpcNamespaceMember.class).isEmpty() && scope.objects(IpcSetting.class).isEmpty();
+                && scope.objects(IpcNamespaceMember.class).isEmpty() && scope.objects(IpcSetting.class).isEmpty()
+                && scope.objects(NetworkNamespaceMember.class).isEmpty();
     }
 
     /** Those above come first. */
@@ -198,9 +200,10 @@ public final class NamespaceRestore implements AutoCloseable {
         }
     }
 
-    /** Makes the UTS, IPC and time namespaces that a user namespace owns; 0: that in which the job was started. */
+    /** Makes the network, UTS, IPC and time namespaces that a user namespace owns; 0: that in which the job was started. */
     public void makeOthers(long user) {
         name(user);
+        new NetworkRestore(scope).make(user);
         if (user == 0) {
             limits.raise(scope.process(scope.image().processes().getFirst().pid()), 0);
         }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
@@ -44,7 +45,7 @@ final class NetlinkCapture implements SocketCapture {
     private static final int TABLE_FAMILY = 1, TABLE_PORT = 2;
 
     /** Connected to the port of another socket. */
-    private record Connected(OpenDescriptor open, int protocol, int port) {}
+    private record Connected(OpenDescriptor open, NetworkCalls network, int protocol, int port) {}
 
     private final ObjectTable table;
     private final List<Connected> connected = new ArrayList<>();
@@ -72,7 +73,7 @@ final class NetlinkCapture implements SocketCapture {
             table.add(peer);
         }
         if (peer.port() != 0) {
-            connected.add(new Connected(open, read.protocol(), peer.port()));
+            connected.add(new Connected(open, NetworkCalls.current(), read.protocol(), peer.port()));
         }
         return id;
     }
@@ -80,15 +81,16 @@ final class NetlinkCapture implements SocketCapture {
     /** A port that nobody has is kept as one: who sends to it is told so, as before. */
     @Override
     public void finish() {
-        for (Connected one : connected) {
-            boolean outside = lines(one.open).anyMatch(
-                    words -> words[TABLE_FAMILY].equals(Integer.toString(one.protocol))
-                            && words[TABLE_PORT].equals(Integer.toUnsignedString(one.port))
-                            && !inodes.contains(Long.parseLong(words[TABLE_INODE])));
-            if (outside) {
-                table.outside().add(one.open, "this netlink socket is connected to a socket outside of the job",
-                        "close it before a checkpoint");
-            }
+        connected.forEach(one -> NetworkCalls.in(one.network, () -> checkPeer(one)));
+    }
+
+    private void checkPeer(Connected one) {
+        boolean outside = lines().anyMatch(words -> words[TABLE_FAMILY].equals(Integer.toString(one.protocol))
+                && words[TABLE_PORT].equals(Integer.toUnsignedString(one.port))
+                && !inodes.contains(Long.parseLong(words[TABLE_INODE])));
+        if (outside) {
+            table.outside().add(one.open, "this netlink socket is connected to a socket outside of the job",
+                    "close it before a checkpoint");
         }
     }
 
@@ -124,12 +126,12 @@ final class NetlinkCapture implements SocketCapture {
     /** The answer is longer than the queue: the kernel goes on when something was read. */
     private static boolean answering(OpenDescriptor open) {
         String inode = Long.toString(open.stat().inode());
-        return lines(open).anyMatch(words -> words[TABLE_INODE].equals(inode) && !words[TABLE_DUMP].equals("0"));
+        return lines().anyMatch(words -> words[TABLE_INODE].equals(inode) && !words[TABLE_DUMP].equals("0"));
     }
 
-    /** All netlink sockets. Columns: sk, Eth, Pid, Groups, Rmem, Wmem, Dump, Locks, Drops, Inode. */
-    private static Stream<String[]> lines(OpenDescriptor open) {
-        return Proc.text("/proc/" + open.process().task() + "/net/netlink").lines().skip(1)
+    /** All netlink sockets here. Columns: sk, Eth, Pid, Groups, Rmem, Wmem, Dump, Locks, Drops, Inode. */
+    private static Stream<String[]> lines() {
+        return Proc.text("/proc/" + NetworkCalls.process() + "/net/netlink").lines().skip(1)
                 .map(line -> line.strip().split("\\s+")).filter(words -> words.length > TABLE_INODE);
     }
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.TcpCalls;
 import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.kinds.base.NamedProcess;
@@ -19,7 +20,7 @@ import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.PacketOptions;
 import org.udckpt.process.model.PacketSocket.NetlinkSocket;
 
-/** Makes netlink sockets in this process, which is in the same network namespace. */
+/** Makes netlink sockets in this process, in the network namespace of {@link NetworkCalls#in}. */
 final class NetlinkRestore implements MadeHere {
     private static final int NETLINK_ADD_MEMBERSHIP = 1;
 

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.PacketCalls;
 import org.udckpt.linux.TcpCalls;
 import org.udckpt.process.kinds.base.MadeHere;
@@ -23,8 +24,8 @@ import org.udckpt.process.model.PacketOptions;
 import org.udckpt.process.model.PacketSocket.LinkSocket;
 
 /**
- * Makes packet sockets in this process, which is in the same network namespace. They hear nothing yet: {@link
- * LinkRestore} binds them. (A SOCK_PACKET hears from the first moment on: its protocol cannot be chosen later.)
+ * Makes packet sockets in this process, in the network namespace of {@link NetworkCalls#in}. They hear nothing yet:
+ * {@link LinkRestore} binds them. (A SOCK_PACKET hears from the first moment on: its protocol cannot be chosen later.)
  */
 final class LinkMadeHere implements MadeHere {
     private static final int PACKET_ADD_MEMBERSHIP = 1, PACKET_RX_RING = 5, PACKET_TX_RING = 13;

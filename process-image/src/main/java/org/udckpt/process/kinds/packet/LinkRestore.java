@@ -3,7 +3,7 @@ package org.udckpt.process.kinds.packet;
 import static org.udckpt.linux.LinuxConstants.AF_PACKET;
 import static org.udckpt.linux.LinuxConstants.SOCK_PACKET;
 
-import org.udckpt.linux.PacketCalls;
+import org.udckpt.linux.RawText;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
@@ -17,6 +17,8 @@ import org.udckpt.process.model.PacketSocket.LinkSocket;
 final class LinkRestore implements KindRestore<LinkSocket> {
     /** Bytes of a struct sockaddr_ll. */
     private static final int NAME = 20;
+    /** struct ifreq: a name, and here the number. */
+    private static final int SIOCGIFINDEX = 0x8933, IFNAMSIZ = 16, IFREQ_BYTES = 40;
 
     private final RestoreScope scope;
 
@@ -34,8 +36,9 @@ final class LinkRestore implements KindRestore<LinkSocket> {
         Maker maker = scope.process(any.pid());
         boolean named = socket.protocol() != 0 || !socket.device().isEmpty();
         if (named && socket.type() != SOCK_PACKET) {
+            int device = device(maker, any.fd(), socket.device());
             long name = maker.structure().i16(AF_PACKET).i16(LinkMadeHere.network(socket.protocol()))
-                    .i32(PacketCalls.device(socket.device())).i64(0).i32(0).put();
+                    .i32(device).i64(0).i32(0).put();
             maker.call("bind the packet socket at descriptor " + any.fd(), Syscall.BIND, any.fd(), name, NAME);
         }
         if (socket.fanout() != 0) {
@@ -43,5 +46,18 @@ final class LinkRestore implements KindRestore<LinkSocket> {
                     any.fd(), PacketOptions.SOL_PACKET, LinkCapture.PACKET_FANOUT,
                     maker.structure().i32(socket.fanout()).put(), Integer.BYTES);
         }
+    }
+
+    /** The number of a network device in the socket's own namespace, which need not be this process's. */
+    private static int device(Maker maker, int fd, String name) {
+        if (name.isEmpty()) {
+            return 0;
+        }
+        byte[] bytes = RawText.encode(name);
+        byte[] request = new byte[IFREQ_BYTES];
+        System.arraycopy(bytes, 0, request, 0, Math.min(bytes.length, IFNAMSIZ - 1));
+        long address = maker.bytes(request);
+        maker.call("number of network device " + name, Syscall.IOCTL, fd, SIOCGIFINDEX, address);
+        return maker.readInt(address + IFNAMSIZ);
     }
 }

@@ -73,7 +73,7 @@ final class RawCapture implements SocketCapture {
         String table = type.type() == SOCK_RAW ? "raw" : "icmp";
         return told.length > 0
                 ? told
-                : TcpTable.remote(Integer.toString(open.process().task()), table, open.stat().inode())
+                : TcpTable.remote(table, open.stat().inode())
                         .map(address -> address.name(type.domain()))
                         .orElse(told);
     }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.TcpAddress;
 import org.udckpt.linux.TcpCalls;
 import org.udckpt.process.kinds.base.MadeHere;
@@ -16,7 +17,7 @@ import org.udckpt.process.kinds.socket.PacketSetup;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.PacketSocket.RawSocket;
 
-/** Makes raw sockets, and ping sockets, in this process, which is in the same network namespace. */
+/** Makes raw sockets, and ping sockets, in this process, in the network namespace of {@link NetworkCalls#in}. */
 final class RawRestore implements MadeHere {
     private final List<RawSocket> sockets;
     private final MadeSockets made = new MadeSockets();

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.TcpAddress;
@@ -103,7 +104,7 @@ public final class BoundPorts {
     /** Whether this machine has its address. */
     private static boolean here(Bound socket) {
         int probe = (int) LinuxError.check(
-                Syscall.call(Syscall.SOCKET, socket.domain, socket.type | Syscall.O_CLOEXEC, 0), "a socket");
+                NetworkCalls.socket(socket.domain, socket.type | Syscall.O_CLOEXEC, 0), "a socket");
         try {
             MemorySegment data = Scratch.data();
             MemorySegment.copy(socket.name, 0, data, JAVA_BYTE, 0, socket.name.length);

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.SocketLevel;
@@ -46,7 +47,7 @@ public final class SocketOptions implements AutoCloseable {
     /** A new socket; it is closed with this. */
     public int model(int domain) {
         return fresh.computeIfAbsent(domain, family -> (int) LinuxError.check(
-                Syscall.call(Syscall.SOCKET, family, type | Syscall.O_CLOEXEC, protocol), "a new socket"));
+                NetworkCalls.socket(family, type | Syscall.O_CLOEXEC, protocol), "a new socket"));
     }
 
     /** Three numbers for each option that a new socket has not: level, name, value. */

@@ -31,7 +31,7 @@ record PortBinding(How how, long result) {
         if (result != -LinuxError.EADDRINUSE) {
             return new PortBinding(How.FAILED, result);
         }
-        if (!TcpTable.of("self").leaving(TcpAddress.of(name).port())) {
+        if (!TcpTable.now().leaving(TcpAddress.of(name).port())) {
             // or it has left since
             return TcpCalls.bind(socket, name) == 0 ? new PortBinding(How.BOUND, 0)
                     : new PortBinding(How.FAILED, result);

@@ -175,7 +175,7 @@ final class TcpLink {
         }
         TcpAddress local = TcpAddress.of(model.local());
         TcpAddress remote = TcpAddress.of(model.remote());
-        TcpTable table = TcpTable.of("self");
+        TcpTable table = TcpTable.now();
         TcpTable.Entry here = table.find(local, remote);
         TcpTable.Entry there = table.find(remote, local);
         if (here != null && here.inode() != 0 || there != null && there.inode() != 0) {

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.socket.SocketOptions;
@@ -52,7 +53,7 @@ final class TcpOptionReader implements AutoCloseable {
     /** Whether the other end's address is one of this machine. */
     static boolean isLocal(TcpEnd end) {
         int probe = (int) LinuxError.check(
-                Syscall.call(Syscall.SOCKET, end.domain, SOCK_STREAM | Syscall.O_CLOEXEC, 0), "a TCP socket");
+                NetworkCalls.socket(end.domain, SOCK_STREAM | Syscall.O_CLOEXEC, 0), "a TCP socket");
         try {
             MemorySegment data = Scratch.data();
             MemorySegment.copy(end.remote, 0, data, JAVA_BYTE, 0, end.remote.length);

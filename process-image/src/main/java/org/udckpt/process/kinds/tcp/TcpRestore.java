@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.TcpAddress;
 import org.udckpt.linux.TcpCalls;
@@ -24,8 +25,8 @@ import org.udckpt.process.model.TcpSocket.TcpState;
 /**
  * Makes TCP sockets: first connections between the addresses and ports that they had, with what was unread; then bound
  * sockets and listeners (made later, since they would accept those connections); then the connections that wait to be
- * accepted. They are made in this process, which is in the same network namespace, and handed over. They are made
- * before the job's clock is set, since a port may have to be waited for.
+ * accepted. They are made in this process, in the network namespace of {@link NetworkCalls#in}, and handed over; those
+ * of the namespace in which the job was started before the job's clock is set, since a port may have to be waited for.
  */
 final class TcpRestore implements MadeHere {
     private final Map<Long, TcpSocket> sockets = new LinkedHashMap<>();

@@ -14,9 +14,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.TcpAddress;
@@ -44,7 +47,8 @@ final class UdpCapture implements SocketCapture {
     private static final int SIOCOUTQ = 0x5411;
 
     private final ObjectTable table;
-    private final List<UdpSocket> found = new ArrayList<>();
+    /** By network namespace; null: the one in which the job was started. */
+    private final Map<NetworkCalls, List<UdpSocket>> found = new LinkedHashMap<>();
 
     UdpCapture(CaptureScope scope) {
         this.table = scope.table();
@@ -59,14 +63,15 @@ final class UdpCapture implements SocketCapture {
     public long read(OpenDescriptor open, int socket, SocketType type) {
         long id = table.newId();
         UdpSocket read = read(open, socket, type, id);
-        found.add(read);
+        found.computeIfAbsent(NetworkCalls.current(), _ -> new ArrayList<>()).add(read);
         UdpShutdown.of(read, socket, table.newId()).ifPresent(table::add);
         return id;
     }
 
     @Override
     public void finish() {
-        BoundPorts.udp(found).forEach(table::add);
+        found.forEach((network, sockets) -> NetworkCalls.in(network,
+                () -> BoundPorts.udp(sockets).forEach(table::add)));
     }
 
     /** @param senders an address for each datagram */

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.PacketCalls;
 import org.udckpt.linux.TcpAddress;
 import org.udckpt.linux.TcpCalls;
@@ -24,7 +25,7 @@ import org.udckpt.process.model.PacketSocket.UdpSocket;
 import org.udckpt.process.model.TcpOptions;
 
 /**
- * Makes UDP sockets in this process, which is in the same network namespace. Datagrams that were not
+ * Makes UDP sockets in this process, in the network namespace of {@link NetworkCalls#in}. Datagrams that were not
  * read are sent again, from the addresses of their senders. That needs these addresses: of another machine, or of a
  * program that has taken the port, nobody can send here, and such a datagram is lost, as any may be (udp(7)); it is
  * said how many.

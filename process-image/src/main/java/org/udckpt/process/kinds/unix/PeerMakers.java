@@ -19,6 +19,7 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.ObjectOwners;
+import org.udckpt.process.kinds.base.SocketNetworks;
 import org.udckpt.process.kinds.base.Struct;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Descriptor;
@@ -50,11 +51,13 @@ public final class PeerMakers {
 
     private final Map<Long, PeerCredentials> peers = new HashMap<>();
     private final Map<Integer, ? extends Maker> makers;
+    private final SocketNetworks networks;
     /** What all processes are while the job is made. */
     private final Identity usual;
 
     /** @param makers by number: the job's processes, and those that have ended */
-    PeerMakers(JobImage image, Map<Integer, ? extends Maker> makers) {
+    PeerMakers(JobImage image, Map<Integer, ? extends Maker> makers, SocketNetworks networks) {
+        this.networks = networks;
         of(image).forEach(peer -> peers.put(peer.object(), peer));
         waiting(image).forEach(client -> peers.putIfAbsent(client.object(), client));
         this.makers = makers;
@@ -170,6 +173,10 @@ public final class PeerMakers {
     /** Makes both ends in {@code maker}, by the process that made {@code socket} before. */
     long[] pair(Maker maker, long socket, int type) {
         Maker before = of(socket, maker);
+        if (networks.ofProcess(before.pid()) != networks.of(socket)) {
+            throw before.unsupported("it made a pair of unix sockets (socketpair(2)) in another network namespace "
+                    + "than it is in");
+        }
         long both = as(socket, before, () -> {
             long pair = before.structure().i64(0).put();
             before.call("socketpair", Syscall.SOCKETPAIR, AF_UNIX, type | Syscall.O_CLOEXEC, 0, pair);
@@ -179,7 +186,7 @@ public final class PeerMakers {
     }
 
     /** The descriptor's number in {@code to}, which alone has it then. */
-    private static long move(Maker from, Maker to, long fd) {
+    static long move(Maker from, Maker to, long fd) {
         if (from == to) {
             return fd;
         }

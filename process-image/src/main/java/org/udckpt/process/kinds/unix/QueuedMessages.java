@@ -20,6 +20,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.kinds.base.SocketNetworks;
 import org.udckpt.process.kinds.socket.UnixAddress;
 
 /** Sends again what unix sockets had not read: bytes, messages, and the descriptors and credentials with them. */
@@ -35,9 +36,11 @@ final class QueuedMessages {
     private final Map<Key, byte[]> names = new HashMap<>();
     private final Map<Long, Integer> late = new HashMap<>();
     private final RestoreScope scope;
+    private final SocketNetworks networks;
 
-    QueuedMessages(RestoreScope scope) {
+    QueuedMessages(RestoreScope scope, SocketNetworks networks) {
         this.scope = scope;
+        this.networks = networks;
         for (DescriptorInFlight one : scope.objects(DescriptorInFlight.class)) {
             descriptors.computeIfAbsent(new Key(one.object(), one.message()), _ -> new ArrayList<>()).add(one);
             late.merge(one.object(), 1, Integer::sum);
@@ -112,7 +115,7 @@ final class QueuedMessages {
 
     private void send(Maker maker, UnixSocket socket, int message, byte[] bytes, SocketNames bound) {
         byte[] name = names.get(new Key(socket.id(), message));
-        UnixSocket owner = name == null ? null : owner(name);
+        UnixSocket owner = name == null ? null : owner(name, socket);
         long feeder = owner != null
                 ? scope.made().in(maker, owner.id())
                 : maker.call("socket", Syscall.SOCKET, AF_UNIX, SOCK_DGRAM | Syscall.O_CLOEXEC, 0);
@@ -129,9 +132,11 @@ final class QueuedMessages {
         }
     }
 
-    private UnixSocket owner(byte[] name) {
+    private UnixSocket owner(byte[] name, UnixSocket to) {
         return scope.objects(UnixSocket.class).stream()
-                .filter(one -> one.type() == SOCK_DGRAM && Arrays.equals(one.name(), name)).findAny().orElse(null);
+                .filter(one -> one.type() == SOCK_DGRAM && Arrays.equals(one.name(), name)
+                        && (name[0] != 0 || networks.of(one.id()) == networks.of(to.id())))
+                .findAny().orElse(null);
     }
 
     private static void stream(Maker maker, long fd, byte[] bytes) {

@@ -12,8 +12,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.RawText;
 import org.udckpt.linux.Scratch;
@@ -42,8 +44,8 @@ final class UnixCapture implements SocketCapture {
      * @param file null: this user may not ask the kernel for it, or there is none. @param peerName as getpeername(2)
      * tells it; empty: none
      */
-    private record Found(
-            OpenDescriptor open, long id, UnixDiag.Info info, SocketQueue queue, SocketFile file, byte[] peerName) {
+    private record Found(OpenDescriptor open, NetworkCalls network, long id, UnixDiag.Info info, SocketQueue queue,
+            SocketFile file, byte[] peerName) {
         boolean datagrams() {
             return info.type() == SOCK_DGRAM;
         }
@@ -67,7 +69,7 @@ final class UnixCapture implements SocketCapture {
     private final Map<Long, Long> byInode = new HashMap<>();
     /** By the sockets' inodes: those with descriptors. */
     private final Map<Long, SocketQueue> queues = new HashMap<>();
-    /** All unix sockets of this machine; null: nobody has asked yet. */
+    /** All unix sockets of the job's network namespaces; null: nobody has asked yet. */
     private List<UnixDiag.Info> all;
     /** To which names may be relative; null: nobody has asked yet. */
     private Set<String> directories;
@@ -127,8 +129,8 @@ final class UnixCapture implements SocketCapture {
                         one.sender().uid(), one.sender().gid()));
             }
         }
-        found.add(new Found(open, id, info, queue, info.hasFile() ? BoundFile.ask(open.process(), socket, id) : null,
-                peerName(socket)));
+        found.add(new Found(open, NetworkCalls.current(), id, info, queue,
+                info.hasFile() ? BoundFile.ask(open.process(), socket, id) : null, peerName(socket)));
         byInode.put(open.stat().inode(), id);
         return id;
     }
@@ -176,9 +178,9 @@ final class UnixCapture implements SocketCapture {
             return;
         }
         if (all == null) {
-            try (UnixDiag diag = new UnixDiag()) {
-                all = diag.all();
-            }
+            all = new ArrayList<>();
+            Stream.concat(Stream.of((NetworkCalls) null), found.stream().map(one -> one.network)).distinct()
+                    .forEach(network -> NetworkCalls.in(network, this::listAll));
         }
         for (UnixDiag.Info one : all) {
             if (Integer.toUnsignedLong(one.peer()) == server.inode()
@@ -187,6 +189,12 @@ final class UnixCapture implements SocketCapture {
                         "a datagram socket outside of the job is connected to this unix socket",
                         "close that one before a checkpoint");
             }
+        }
+    }
+
+    private void listAll() {
+        try (UnixDiag diag = new UnixDiag()) {
+            all.addAll(diag.all());
         }
     }
 
@@ -200,7 +208,7 @@ final class UnixCapture implements SocketCapture {
         Set<Found> clients = new HashSet<>();
         for (Found listener : found) {
             if (listener.info.state() == LISTEN && listener.info.receiveQueue() > 0) {
-                addWaiting(listener, ask(listener), clients);
+                NetworkCalls.in(listener.network, () -> addWaiting(listener, ask(listener), clients));
             }
         }
         return clients;

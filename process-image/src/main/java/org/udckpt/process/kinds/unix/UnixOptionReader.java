@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.socket.SocketOptions;
 import org.udckpt.process.model.SocketLevel;
@@ -25,7 +26,7 @@ final class UnixOptionReader {
 
     private static SocketOptions.Values usual(int type) {
         int socket = (int) LinuxError.check(
-                Syscall.call(Syscall.SOCKET, AF_UNIX, type | Syscall.O_CLOEXEC, 0), "a new socket");
+                NetworkCalls.socket(AF_UNIX, type | Syscall.O_CLOEXEC, 0), "a new socket");
         try {
             return SocketOptions.values(socket, SocketLevel.UNIX);
         } finally {

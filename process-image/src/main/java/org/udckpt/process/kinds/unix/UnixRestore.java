@@ -26,6 +26,7 @@ import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.MadeObjects;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.kinds.base.SocketNetworks;
 import org.udckpt.process.kinds.base.Struct;
 import org.udckpt.process.model.SocketLevel;
 
@@ -44,6 +45,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
     private final RestoreScope scope;
     private final MadeObjects handles;
     private final QueuedMessages queues;
+    private final SocketNetworks networks;
     /** In their order, when all objects have been made. */
     private final List<Runnable> late = new ArrayList<>();
     private SocketNames names;
@@ -52,7 +54,8 @@ final class UnixRestore implements KindRestore<UnixSocket> {
     UnixRestore(RestoreScope scope) {
         this.scope = scope;
         this.handles = scope.made();
-        this.queues = new QueuedMessages(scope);
+        this.networks = new SocketNetworks(scope.image());
+        this.queues = new QueuedMessages(scope, networks);
         scope.objects(UnixSocket.class).forEach(socket -> this.sockets.put(socket.id(), socket));
         scope.objects(GonePeer.class).forEach(peer -> this.gone.put(peer.object(), peer.name()));
         scope.objects(UnixOptions.class).forEach(changed -> this.options.put(changed.object(), changed.options()));
@@ -60,7 +63,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
 
     @Override
     public void makeTogether() {
-        makers = new PeerMakers(scope.image(), scope.makers());
+        makers = new PeerMakers(scope.image(), scope.makers(), networks);
         names = new SocketNames(scope);
         // First those that need a name for a moment only, which another one has now.
         each(socket -> socket.state() == SocketState.PEER_CLOSED, this::orphan);
@@ -191,6 +194,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         if (maker == null) {
             maker = scope.maker(socket.peer());
         }
+        maker = networks.maker(socket.id(), maker, scope);
         if (maker == null) {
             throw scope.inconsistent("socket " + socket.id() + " of the image belongs to no process");
         }
@@ -228,8 +232,10 @@ final class UnixRestore implements KindRestore<UnixSocket> {
         UnixSocket[] both = {socket, peer};
         long[] pair = new long[2];
         for (int i = 0; i < 2; i++) {
-            pair[i] = maker.call("socket", Syscall.SOCKET, AF_UNIX, SOCK_DGRAM | Syscall.O_CLOEXEC, 0);
-            names.bind(maker, both[i], pair[i]);
+            Maker own = maker(both[i]);
+            long made = own.call("socket", Syscall.SOCKET, AF_UNIX, SOCK_DGRAM | Syscall.O_CLOEXEC, 0);
+            names.bind(own, both[i], made);
+            pair[i] = PeerMakers.move(own, maker, made);
         }
         for (int i = 0; i < 2; i++) {
             names.connect(maker, "connect a datagram socket", pair[i], both[1 - i]);
@@ -250,10 +256,15 @@ final class UnixRestore implements KindRestore<UnixSocket> {
                         && (peer.name().length == 0
                                 || sockets.values()
                                         .stream()
-                                        .filter(one -> one.type() == socket.type()
-                                                && Arrays.equals(one.name(), socket.name()))
+                                        .filter(one -> one.type() == socket.type() && sameName(one, socket))
                                         .count()
                                         > 1);
+    }
+
+    /** Each network namespace has abstract names of its own. */
+    private boolean sameName(UnixSocket one, UnixSocket other) {
+        return Arrays.equals(one.name(), other.name())
+                && (one.name().length == 0 || one.name()[0] != 0 || networks.of(one.id()) == networks.of(other.id()));
     }
 
     private UnixSocket listener(UnixSocket socket) {
@@ -261,7 +272,7 @@ final class UnixRestore implements KindRestore<UnixSocket> {
                 .stream()
                 .filter(one -> one.state() == SocketState.LISTENING && one.type() == socket.type()
                         && one.name().length > 0
-                        && Arrays.equals(one.name(), socket.name())
+                        && sameName(one, socket)
                         && OwnSocketFile.same(names.own(one), names.own(socket)))
                 .findFirst()
                 .orElse(null);
