@@ -22,7 +22,12 @@ final class Attachment {
      */
     static CaptureRequest.Library check(TracedProcess process, CaptureRequest.Library told) {
         boolean connected = told != null && told.controlDescriptor() != CaptureRequest.NONE;
-        return switch (state(process)) {
+        int state = state(process);
+        if (process.inner != null && state != Layout.ATTACH_NONE) {
+            throw process.refuse("it has opened a verbs device in a pid namespace of its own (unshare(2), a "
+                    + "container), which cannot be checkpointed");
+        }
+        return switch (state) {
             // what the agent may know of this pid was before it executed another program
             case Layout.ATTACH_NONE -> connected ? null : told;
             case Layout.ATTACH_BEGUN, Layout.ATTACH_OPEN -> throw new CaptureFailed(process
@@ -59,6 +64,6 @@ final class Attachment {
         long stateAndPid = process.memory.readLong(address + Layout.Attachment.STATE);
         int owner = (int) (stateAndPid >>> 32);
         // forked: the record is its parent's
-        return owner == process.namespacePid ? (int) stateAndPid : Layout.ATTACH_NONE;
+        return owner == process.ownPid() ? (int) stateAndPid : Layout.ATTACH_NONE;
     }
 }

@@ -32,14 +32,14 @@ final class ProcessEnvironmentCheck {
     private final String label;
 
     /** @param origin as {@link SharingCheck#origin} says it */
-    ProcessEnvironmentCheck(int origin, JobMounts mounts) {
+    ProcessEnvironmentCheck(int origin, TaskStatus status, PidLevels levels, JobMounts mounts) {
         this.mounts = mounts;
         this.started = origin;
         for (int i = 0; i < namespaces.length; i++) {
             namespaces[i] = namespace(origin, i);
         }
-        this.origin = TaskStatus.of(origin, origin);
-        this.originPid = ThreadReader.last(this.origin.field("NSpid:"));
+        this.origin = status;
+        this.originPid = levels.job(status.field("NSpid:"));
         this.label = AgentRights.label(origin);
         cgroups = new ControlGroups(origin);
         privileges = new PrivilegeReader(this.origin);
@@ -55,6 +55,10 @@ final class ProcessEnvironmentCheck {
             String own = namespace(process.task(), i);
             if (own != null && namespaces[i] != null && !own.equals(namespaces[i])) {
                 entered(process, NAMESPACES[i]);
+            }
+            if (own == null && namespaces[i] != null && NAMESPACES[i].equals("pid_for_children")) {
+                throw process.refuse("it has made a pid namespace (unshare(2)) in which no process is yet; try again "
+                        + "when it has had a child");
             }
         }
         String root = Files.readLink("/proc/" + process.task() + "/root");
@@ -93,6 +97,9 @@ final class ProcessEnvironmentCheck {
                 mounts.others().entered(process, started);
                 process.ownUsers = true;
             }
+            case "pid" -> process.inner.namespace(
+                    mounts.others().pids().entered(process, process.parent, process.inner.all(), started));
+            case "pid_for_children" -> childrenApart(process);
             case "uts" -> mounts.others().named(process, started);
             case "time_for_children" -> mounts.others().timed(process, started);
             case "time" -> { // where that of its children is another one, too, it is asked about that
@@ -104,6 +111,17 @@ final class ProcessEnvironmentCheck {
             }
             default -> throw process.refuse("it is in a " + namespace
                     + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
+        }
+    }
+
+    private void childrenApart(TracedProcess process) {
+        if (process.inner == null) {
+            process.childrenApart = true;
+            mounts.others().pids().forChildren(process);
+        } else if (!Files.readLink("/proc/" + process.task() + "/ns/pid")
+                .equals(Files.readLink("/proc/" + process.task() + "/ns/pid_for_children"))) {
+            throw process.refuse("it is in a pid namespace of its own, and its children will be in another one, which "
+                    + "cannot be checkpointed");
         }
     }
 

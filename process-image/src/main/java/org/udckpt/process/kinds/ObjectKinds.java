@@ -43,6 +43,7 @@ import org.udckpt.process.kinds.mount.JobFilesystemKind;
 import org.udckpt.process.kinds.mount.JobMountKind;
 import org.udckpt.process.kinds.mount.NamespaceMemberKind;
 import org.udckpt.process.kinds.mount.OutsidePathKind;
+import org.udckpt.process.kinds.mount.ProcFilesystemKind;
 import org.udckpt.process.kinds.mqueue.OpenPosixQueueKind;
 import org.udckpt.process.kinds.mqueue.PosixQueueKind;
 import org.udckpt.process.kinds.named.DirectoryOrDeviceKind;
@@ -54,6 +55,8 @@ import org.udckpt.process.kinds.namespace.NamespaceFileKind;
 import org.udckpt.process.kinds.namespace.NamespaceFilePlaceKind;
 import org.udckpt.process.kinds.namespace.NamespaceOwnerKind;
 import org.udckpt.process.kinds.namespace.TimeNamespaceKind;
+import org.udckpt.process.kinds.namespace.PidNamespaceKind;
+import org.udckpt.process.kinds.namespace.PidNamespaceMemberKind;
 import org.udckpt.process.kinds.namespace.TimeNamespaceMemberKind;
 import org.udckpt.process.kinds.namespace.UserNamespaceKind;
 import org.udckpt.process.kinds.namespace.UserNamespaceMemberKind;
@@ -240,7 +243,11 @@ public enum ObjectKinds {
     /** fanotify(7). */
     FANOTIFY_GROUP(new FanotifyGroupKind()),
     /** What one watches. */
-    FANOTIFY_MARK(new FanotifyMarkKind());
+    FANOTIFY_MARK(new FanotifyMarkKind()),
+    /** pid_namespaces(7). */
+    PID_NAMESPACE(new PidNamespaceKind()),
+    PID_NAMESPACE_MEMBER(new PidNamespaceMemberKind()),
+    PROC_FILESYSTEM(new ProcFilesystemKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -135,9 +135,9 @@ final class Handles implements MadeObjects {
         return add(tracee, id, tracee.fetch(maker.getKey().pid(), maker.getValue()));
     }
 
-    /** Whether user namespaces that the job has made let one process not fetch from the other. */
+    /** Whether namespaces that the job has made let one process not fetch from the other. */
     private boolean apart(Maker one, Maker other) {
-        return !namespaces.getOrDefault(one.pid(), 0L).equals(namespaces.getOrDefault(other.pid(), 0L));
+        return one.own(other.pid()) == 0 || !namespaces.getOrDefault(one.pid(), 0L).equals(namespaces.getOrDefault(other.pid(), 0L));
     }
 
     /** Who holds the object has it open for reading only from now on. */
@@ -182,7 +182,7 @@ final class Handles implements MadeObjects {
             }
             return;
         }
-        long handle = tracee.call("pidfd_open " + maker.pid(), Syscall.PIDFD_OPEN, maker.pid(), 0);
+        long handle = tracee.call("pidfd_open " + maker.pid(), Syscall.PIDFD_OPEN, tracee.own(maker.pid()), 0);
         long free = tracee.call("dup", Syscall.FCNTL, handle, 0 /* F_DUPFD */, 0);
         tracee.call("close", Syscall.CLOSE, free);
         Batch batch = new Batch(tracee);

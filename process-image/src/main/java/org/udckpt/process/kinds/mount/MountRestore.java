@@ -91,7 +91,8 @@ final class MountRestore implements KindRestore<JobMount> {
         Map<Integer, TreeBuilder> built = new LinkedHashMap<>();
         try (MountThread outside = new MountThread(any.hostPid());
                 MountThread staging = new MountThread(any.hostPid())) {
-            Map<Long, String> places = makeFilesystems(any, staging, trees.values(), owner != 0);
+            Map<Long, String> places = makeFilesystems(new ProcMakers(scope, any, members, owner != 0), staging,
+                    trees.values(), owner != 0);
             trees.forEach((number, mounts) -> built.put(number, build(mounts, outside, staging, places, owner != 0)));
             share(built, outside, owner);
             members.forEach(member -> enter(member, built.get(member.tree())));
@@ -103,7 +104,7 @@ final class MountRestore implements KindRestore<JobMount> {
     }
 
     /** Makes all file systems of the job's own, in a namespace where they can be copied from; where they are there. */
-    private Map<Long, String> makeFilesystems(Maker maker, MountThread staging,
+    private Map<Long, String> makeFilesystems(ProcMakers makers, MountThread staging,
             Collection<List<JobMount>> trees, boolean owned) {
         Set<Long> used = trees.stream().flatMap(List::stream).map(JobMount::filesystem).collect(Collectors.toSet());
         own(staging);
@@ -117,7 +118,7 @@ final class MountRestore implements KindRestore<JobMount> {
                 continue;
             }
             String place = STAGING + "/" + system.id();
-            int mount = FilesystemMaker.make(maker, system, owned);
+            int mount = FilesystemMaker.make(makers.of(system), system, owned);
             EntryWriter writer = new EntryWriter(scope, mount, scope.objects(FilesystemEntry.class).stream()
                     .filter(entry -> entry.filesystem() == system.id()).toList());
             filesystems.put(system.id(), writer);

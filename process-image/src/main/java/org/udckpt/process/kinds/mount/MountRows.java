@@ -48,7 +48,8 @@ public final class MountRows {
             }
         }
         Map<Long, Long> users = mounts.others().add(table);
-        mounts.filesystems().forEach(this::filesystem);
+        ShownPids shown = new ShownPids(mounts.others().pids().firsts(), processes.getFirst());
+        mounts.filesystems().forEach((device, read) -> filesystem(device, read, shown));
         Set<Integer> groups = groups();
         for (MountNamespace namespace : mounts.namespaces()) {
             StoppedProcess process = members.get(namespace.number());
@@ -86,7 +87,7 @@ public final class MountRows {
         return groups;
     }
 
-    private void filesystem(long device, JobFilesystem read) {
+    private void filesystem(long device, JobFilesystem read, ShownPids shown) {
         long id = table.newId();
         filesystems.put(device, id);
         table.add(new JobFilesystem(id, read.fileSystem(), read.mounted(), read.settings()));
@@ -99,6 +100,10 @@ public final class MountRows {
         if (all.stream().anyMatch(one -> one.getKey().owner() != first.getKey().owner())) {
             throw first.getKey().refusal("has " + first.getValue().point() + ", a file system that a namespace of "
                     + "another user namespace has, too, which");
+        }
+        long pids = read.fileSystem().equals("proc") ? shown.of(all) : ShownPids.JOBS;
+        if (pids != ShownPids.JOBS) {
+            mounts.others().pids().addShown(table, id, pids);
         }
         if (read.fileSystem().equals("tmpfs")) {
             TmpfsReader reader = new TmpfsReader(table, id, contents, quiet);

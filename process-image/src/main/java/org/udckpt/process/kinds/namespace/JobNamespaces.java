@@ -75,6 +75,7 @@ public final class JobNamespaces {
     private final Map<StoppedProcess, Long> members = new LinkedHashMap<>();
     private final Map<Long, Names> names = new LinkedHashMap<>();
     private final Map<Long, Clock> clocks = new LinkedHashMap<>();
+    private final JobPidNamespaces pids = new JobPidNamespaces(this);
 
     /**
      * The user namespace of a process that has left the one in which the job was started.
@@ -170,6 +171,11 @@ public final class JobNamespaces {
         }
     }
 
+    /** Those of process numbers. */
+    public JobPidNamespaces pids() {
+        return pids;
+    }
+
     /** A process that has left the UTS namespace in which the job was started. */
     public synchronized void named(AskedProcess process, int started) {
         try (Namespace own = Namespace.of(process.task(), HOST)) {
@@ -258,6 +264,7 @@ public final class JobNamespaces {
             clock.members.forEach(
                     process -> table.add(new TimeNamespaceMember(table.newId(), process.namespacePid(), id, false)));
         }
+        pids.add(table, ids);
         return ids;
     }
 
