@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.MadeObjects;
 import org.udckpt.process.kinds.base.Maker;
@@ -144,8 +145,8 @@ final class Handles implements MadeObjects {
     void reopenForReading(long id) {
         held.get(id).forEach((maker, number) -> {
             Tracee tracee = (Tracee) maker;
-            long again = tracee.call("open for reading", Syscall.OPEN, tracee.string("/proc/self/fd/" + number),
-                    Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0);
+            long again = LinuxError.check(tracee.reopen(number, Syscall.O_RDONLY | Syscall.O_CLOEXEC),
+                    tracee.name() + ": open for reading");
             tracee.call("descriptor " + number, Syscall.DUP3, again, number, Syscall.O_CLOEXEC);
             tracee.call("close", Syscall.CLOSE, again);
         });

@@ -15,12 +15,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.udckpt.linux.Files;
 import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.RawText;
+import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
@@ -416,6 +418,24 @@ final class Tracee implements Maker, AutoCloseable {
             throw failed(what + " (thread " + tid + "): " + LinuxError.name((int) -result));
         }
         return result;
+    }
+
+    @Override
+    public long reopen(long descriptor, long flags) {
+        long opened = tryCall(Syscall.OPEN, string("/proc/self/fd/" + descriptor), flags, 0);
+        if (opened != -LinuxError.ENOENT) {
+            return opened;
+        }
+        // its /proc shows a pid namespace in which it has no number
+        long here = Syscall.call(Syscall.OPEN, Scratch.string("/proc/" + hostPid + "/fd/" + descriptor), flags, 0);
+        if (here < 0) {
+            return here;
+        }
+        try {
+            return Handover.give(this, List.of((int) here))[0];
+        } finally {
+            Files.close((int) here);
+        }
     }
 
     @Override

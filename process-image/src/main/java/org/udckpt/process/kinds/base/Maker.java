@@ -29,6 +29,13 @@ public interface Maker extends NamedProcess {
     /** The result, or {@code -errno}. */
     long tryCall(long number, long... arguments);
 
+    /**
+     * Opens what is open here once more, as another open file description (proc_pid_fd(5)).
+     *
+     * @return the descriptor, or {@code -errno}
+     */
+    long reopen(long descriptor, long flags);
+
     /** As {@link #call}, in the thread that the job numbers so. */
     long callInThread(int tid, String what, long number, long... arguments);
 
