@@ -1,6 +1,6 @@
 /* Processes in pid namespaces of their own, as containers have them: made by unshare(2), whose caller stays outside, as
- * root; and with a user namespace by clone(2), with a /proc that shows it. In each: a process 1 without a parent, with a
- * thread, a child with a session of its own and a group below it, one that has ended, an orphan, and what the kernel
+ * root; and with a user namespace by clone(2), with a /proc that shows it. In each: a process 1 without a parent, with
+ * a thread, a child with a session of its own and a group below it, one that has ended, an orphan, and what the kernel
  * tells by numbers: pidfds, owners of descriptors, timers of threads, senders of signals, peers of sockets.
  */
 #include "feature.h"

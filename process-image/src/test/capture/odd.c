@@ -114,6 +114,8 @@ static void child(unsigned long flags) {
     }
 }
 
+#include "odd_pids.h" /* which uses child() */
+
 /* Two children that led process groups went over to each other's, while a third one held the first group. */
 static void swapped_groups(void) {
     pid_t pids[3];
@@ -414,7 +416,8 @@ static void make(const char *kind) {
     } else if (!strncmp(kind, "mounted-", 8)) {
         mounted(kind + 8);
         if (!strcmp(kind, "mounted-sharing")) child(CLONE_FS | SIGCHLD);
-    } else if (!strcmp(kind, "own-ipc")) MUST(unshare(CLONE_NEWIPC));
+    } else if (!strncmp(kind, "pids-", 5)) pids(kind + 5);
+    else if (!strcmp(kind, "own-ipc")) MUST(unshare(CLONE_NEWIPC));
     else {
         fprintf(stderr, "unknown kind %s\n", kind);
         exit(64);

@@ -97,8 +97,7 @@ final class ProcessEnvironmentCheck {
                 mounts.others().entered(process, started);
                 process.ownUsers = true;
             }
-            case "pid" -> process.inner.namespace(
-                    mounts.others().pids().entered(process, process.parent, process.inner.all(), started));
+            case "pid" -> inPidNamespace(process);
             case "pid_for_children" -> childrenApart(process);
             case "uts" -> mounts.others().named(process, started);
             case "time_for_children" -> mounts.others().timed(process, started);
@@ -112,6 +111,15 @@ final class ProcessEnvironmentCheck {
             default -> throw process.refuse("it is in a " + namespace
                     + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
         }
+    }
+
+    private void inPidNamespace(TracedProcess process) {
+        if (process.sharesDirectories && process.ownPid() == 1) {
+            throw process.refuse("it is the first process of a pid namespace, and shares its working directory with "
+                    + "its parent (clone(2) with CLONE_FS), which cannot be checkpointed");
+        }
+        process.inner.namespace(
+                mounts.others().pids().entered(process, process.parent, process.inner.all(), started));
     }
 
     private void childrenApart(TracedProcess process) {

@@ -138,7 +138,8 @@ final class Handles implements MadeObjects {
 
     /** Whether namespaces that the job has made let one process not fetch from the other. */
     private boolean apart(Maker one, Maker other) {
-        return one.own(other.pid()) == 0 || !namespaces.getOrDefault(one.pid(), 0L).equals(namespaces.getOrDefault(other.pid(), 0L));
+        return one.own(other.pid()) == 0
+                || !namespaces.getOrDefault(one.pid(), 0L).equals(namespaces.getOrDefault(other.pid(), 0L));
     }
 
     /** Who holds the object has it open for reading only from now on. */

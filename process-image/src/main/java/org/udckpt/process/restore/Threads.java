@@ -138,7 +138,8 @@ final class Threads {
                     continue;
                 }
                 tracee.callIn(thread.hostTid, "queue a thread's signal", Syscall.RT_TGSIGQUEUEINFO,
-                        tracee.own(tracee.pid()), tracee.own(thread.state.tid()), Signals.number(info), tracee.bytes(info));
+                        tracee.own(tracee.pid()), tracee.own(thread.state.tid()), Signals.number(info),
+                        tracee.bytes(info));
             }
         }
     }

@@ -119,7 +119,9 @@ class RefusalTest {
 
     /** What only root can do. */
     @ParameterizedTest
-    @CsvSource({"own-ipc, ipc namespace of its own", "others-root, can be replaced by user 61002",
+    @CsvSource({"own-ipc, ipc namespace of its own", "pids-empty, in which no process is yet",
+            "pids-nested, below another one of the job", "pids-ended, pid namespace",
+            "pids-names, made outside of the user namespace", "others-root, can be replaced by user 61002",
             "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",
             "raw-shut, a raw socket (IPv4) that was shut",
             "unix-early-urgent, not accepted yet has urgent data", "unix-early-large, of more than about a page",

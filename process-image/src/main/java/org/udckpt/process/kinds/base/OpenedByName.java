@@ -75,7 +75,8 @@ public final class OpenedByName {
     }
 
     private boolean isGone(OpenDescriptor open, String directory, String number) {
-        return !owners.contains(open.process().ofProc(Integer.parseInt(number))) && Files.tryStat(seenBy(open.process(), directory)) == null;
+        return !owners.contains(open.process().ofProc(Integer.parseInt(number)))
+                && Files.tryStat(seenBy(open.process(), directory)) == null;
     }
 
     /**

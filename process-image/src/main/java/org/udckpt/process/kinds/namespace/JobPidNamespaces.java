@@ -51,11 +51,15 @@ public final class JobPidNamespaces {
      * @return what the namespace numbers how, when all processes are known
      * @throws RuntimeException the refusal: a restart could not make it again
      */
-    public synchronized Map<Integer, Integer> entered(StoppedProcess process, StoppedProcess parent, Map<Integer, Integer> numbers,
+    public synchronized Map<Integer, Integer> entered(StoppedProcess process, StoppedProcess parent,
+            Map<Integer, Integer> numbers,
             int started) {
         try (Namespace own = Namespace.of(process.task(), TYPE)) {
             Own known = namespaces.computeIfAbsent(own.number(), _ -> new Own(owner(process, own, started), process));
             known.numbers.putAll(numbers);
+            if (known.owner != 0) {
+                refuseFromOutside(process, started);
+            }
             if (process.ownPid() == INIT) {
                 known.init = process;
                 known.parent = parent;
@@ -80,6 +84,18 @@ public final class JobPidNamespaces {
             }
         }
         return owner;
+    }
+
+    /** A restart makes the process in the user namespace: it can enter nothing that is not owned by that. */
+    private void refuseFromOutside(StoppedProcess process, int started) {
+        for (String type : new String[]{"mnt", "uts", "time_for_children"}) {
+            try (Namespace own = Namespace.of(process.task(), type); Namespace first = Namespace.of(started, type)) {
+                if (own.number() != first.number() && users.owner(process, type, started) == 0) {
+                    throw process.refuse("it is in a " + type + " namespace of the job that was made outside of the "
+                            + "user namespace which owns its pid namespace, and that cannot be checkpointed");
+                }
+            }
+        }
     }
 
     /** A process that is in none, but whose children will be. */
