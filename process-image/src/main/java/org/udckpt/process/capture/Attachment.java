@@ -22,12 +22,7 @@ final class Attachment {
      */
     static CaptureRequest.Library check(TracedProcess process, CaptureRequest.Library told) {
         boolean connected = told != null && told.controlDescriptor() != CaptureRequest.NONE;
-        int state = state(process);
-        if (process.inner != null && state != Layout.ATTACH_NONE) {
-            throw process.refuse("it has opened a verbs device in a pid namespace of its own (unshare(2), a "
-                    + "container), which cannot be checkpointed");
-        }
-        return switch (state) {
+        return switch (state(process)) {
             // what the agent may know of this pid was before it executed another program
             case Layout.ATTACH_NONE -> connected ? null : told;
             case Layout.ATTACH_BEGUN, Layout.ATTACH_OPEN -> throw new CaptureFailed(process

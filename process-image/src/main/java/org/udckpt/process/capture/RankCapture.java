@@ -69,7 +69,7 @@ final class RankCapture {
             ProcessEnvironmentCheck surroundings = new ProcessEnvironmentCheck(origin, started, levels, mounts);
             for (TracedProcess process : processes()) {
                 ProcessReader.read(process, levels);
-                process.library = Attachment.check(process, process.inner == null ? root.library(process) : null);
+                process.library = Attachment.check(process, root.library(process));
                 SharingCheck.refuse(process);
                 surroundings.refuse(process);
                 process.ownedRanges = process.library != null ? process.library.ownedRanges() : inherited(process);

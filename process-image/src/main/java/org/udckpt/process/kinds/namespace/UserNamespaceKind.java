@@ -30,8 +30,7 @@ public final class UserNamespaceKind implements ObjectKind<UserNamespace> {
     }
 
     private static void map(RowCheck row, String column, int[] map, int[] above) throws BrokenTable {
-        row.require(map != null, column + " is missing");
-        row.length(column, map.length, 0, 3 * NamespaceRestore.MOST_RANGES, 3);
+        row.length(column, map == null ? -1 : map.length, 0, 3 * NamespaceRestore.MOST_RANGES, 3);
         for (int i = 2; i < map.length; i += 3) {
             row.require(map[i] != 0, column + ": a range of %d", map[i]);
             row.require(above == null || NumberMap.has(above, map[i - 1]), column + ": the namespace above has no %d",
