@@ -114,6 +114,8 @@ static void child(unsigned long flags) {
     }
 }
 
+#include "odd_pids.h" /* which uses child() */
+
 /* Two children that led process groups went over to each other's, while a third one held the first group. */
 static void swapped_groups(void) {
     pid_t pids[3];
@@ -421,6 +423,7 @@ static void make(const char *kind) {
     } else if (!strcmp(kind, "thread-names")) start(own_names);
     else if (!strncmp(kind, "left-segment", 12)) left_segment(strcmp(kind, "left-segment"));
     else if (!strncmp(kind, "network-", 8)) network(kind + 8);
+    else if (!strncmp(kind, "pids-", 5)) pids(kind + 5);
     else {
         fprintf(stderr, "unknown kind %s\n", kind);
         exit(64);

@@ -49,8 +49,13 @@ final class JobProcesses {
                 return;
             }
             String status = Proc.text("/proc/" + pid + "/status");
+            if (!Proc.field(status, "TracerPid:").equals("0") && traced(pid)) {
+                return; // a snapshot that is its process's child (ChildSnapshot)
+            }
             String[] numbers = Proc.field(status, "NSpid:").split("\\s+");
-            found.add(new JobProcess(pid, Integer.parseInt(numbers[numbers.length - 1]), parent, root,
+            // in a pid namespace of the job's own it has further numbers
+            int level = Proc.field(Proc.text("/proc/" + root + "/status"), "NSpid:").split("\\s+").length;
+            found.add(new JobProcess(pid, Integer.parseInt(numbers[level - 1]), parent, root,
                     Proc.field(status, "Name:")));
         } catch (LinuxError gone) {
             return;

@@ -95,8 +95,18 @@ public final class UnixPeer {
         }
     }
 
+    /** The process at the other end of a socket when it was connected, as this process numbers it. */
+    public static int process(Channel channel) throws IOException {
+        return credential(channel, 0);
+    }
+
     /** The user at the other end of a socket when it was connected. */
     static int user(Channel channel) throws IOException {
+        return credential(channel, 4);
+    }
+
+    /** @param place in struct ucred: pid, uid, gid */
+    private static int credential(Channel channel, int place) throws IOException {
         MemorySegment data = Scratch.data();
         data.set(JAVA_INT, 32, UCRED_BYTES);
         try {
@@ -105,7 +115,7 @@ public final class UnixPeer {
         } catch (LinuxError | ReflectiveOperationException e) {
             throw new IOException("cannot identify the peer of a unix socket: " + e.getMessage(), e);
         }
-        return data.get(JAVA_INT, 4); // struct ucred: pid, uid, gid
+        return data.get(JAVA_INT, place);
     }
 
     /**

@@ -1,8 +1,10 @@
 package org.udckpt.picture;
 
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
@@ -15,15 +17,23 @@ final class Pids {
     private final Map<Integer, Integer> hosts = new TreeMap<>();
     private final Map<Integer, Integer> own = new HashMap<>();
 
+    /** How many pid namespaces there are from this process's to the job's. */
+    private final int level;
+
     Pids(Collection<Integer> hostPids) {
+        level = hostPids.stream().mapToInt(pid -> numbers(pid).length).min().orElse(1);
         Queue<Integer> next = new ArrayDeque<>(hostPids);
         for (Integer pid; (pid = next.poll()) != null;) {
             if (hosts.put(own(pid), pid) == null && !zombie(pid)) {
-                for (int child : Proc.children(pid)) { // also one that has ended
-                    next.add(child);
-                }
+                next.addAll(children(pid)); // also those that have ended
             }
         }
+    }
+
+    /** Without a snapshot that a checkpoint has there for a moment (ChildSnapshot). */
+    static List<Integer> children(int pid) {
+        return Arrays.stream(Proc.children(pid)).filter(child -> !Proc.text("/proc/" + child + "/comm").strip()
+                .equals("udckpt-snapshot")).boxed().toList();
     }
 
     /** A process without a thread that lives. */
@@ -36,7 +46,7 @@ final class Pids {
     }
 
     /**
-     * The number that a process or thread knows itself by (NSpid of proc_pid_status(5)); of one that is not there,
+     * The number by which the job knows a process or thread (NSpid of proc_pid_status(5)); of one that is not there,
      * "gone".
      */
     String name(int pid) {
@@ -53,8 +63,14 @@ final class Pids {
     }
 
     private int own(int pid) {
-        return own.computeIfAbsent(pid, p -> last(Proc.field(Proc.text("/proc/" + p + "/status"), "NSpid:")));
+        return own.computeIfAbsent(pid, p -> Integer.parseInt(numbers(p)[level - 1]));
     }
+
+    private static String[] numbers(int pid) {
+        return Proc.field(Proc.text("/proc/" + pid + "/status"), "NSpid:").split("\\s+");
+    }
+
+    /** By which it knows itself: in a pid namespace of the job's own, that is another number. */
 
     static int last(String numbers) {
         String[] words = numbers.split("\\s+");

@@ -80,7 +80,7 @@ final class TaskLines {
     }
 
     private static void children(Picture picture, int pid, String who) {
-        for (int child : Proc.children(pid)) {
+        for (int child : Pids.children(pid)) {
             picture.add(who + " children", picture.pids().name(child));
         }
     }

@@ -151,9 +151,10 @@ public final class ControlServer implements AutoCloseable {
     private void serve(SocketChannel socketChannel) {
         try (MessageChannel channel = new MessageChannel(socketChannel)) {
             channel.write(new Message.Identify(0, Layout.LAYOUT_HASH, generation));
-            if (!(channel.read() instanceof Message.Hello hello)) {
+            if (!(channel.read() instanceof Message.Hello told)) {
                 throw new IOException("the first message is not HELLO");
             }
+            Message.Hello hello = told.of(JobPid.of(UnixPeer.process(socketChannel), told.pid()));
             if (hello.layoutHash() != Layout.LAYOUT_HASH) {
                 throw new IOException("pid %d has a library of another build (layout 0x%x, this one has 0x%x)"
                         .formatted(hello.pid(), hello.layoutHash(), Layout.LAYOUT_HASH));

@@ -36,7 +36,7 @@ public final class LibraryConnection {
         return hello.tree();
     }
 
-    /** The process's own idea of its pid (in its pid namespace). */
+    /** The process's pid, as the job numbers it. */
     public int pid() {
         return hello.pid();
     }

@@ -26,7 +26,12 @@ public sealed interface Message {
      * @param mpiRank what its MPI launcher calls it, or -1
      */
     record Hello(long cookie, long layoutHash, int tree, int pid, int role, int fd, int generation, int rank,
-            int mpiRank) implements Message {}
+            int mpiRank) implements Message {
+        /** The same of the process with this number. */
+        Hello of(int number) {
+            return new Hello(cookie, layoutHash, tree, number, role, fd, generation, rank, mpiRank);
+        }
+    }
 
     /** Close the gate. */
     record Quiesce(long cookie) implements Message {}

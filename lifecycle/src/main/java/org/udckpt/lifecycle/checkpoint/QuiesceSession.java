@@ -100,7 +100,7 @@ final class QuiesceSession implements AutoCloseable {
                 JobFiles.request(job, hot), leases, calls, job.shepherd().program());
         Capture capture = standing ? Capture.standing(request) : Capture.take(request);
         try {
-            for (int pid : capture.snapshotPids()) {
+            for (int pid : capture.shepherdsPids()) {
                 job.shepherd().expect(pid);
             }
             if (job.pmi().isQuietSince(traffic)) {

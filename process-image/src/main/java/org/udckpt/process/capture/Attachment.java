@@ -59,6 +59,6 @@ final class Attachment {
         long stateAndPid = process.memory.readLong(address + Layout.Attachment.STATE);
         int owner = (int) (stateAndPid >>> 32);
         // forked: the record is its parent's
-        return owner == process.namespacePid ? (int) stateAndPid : Layout.ATTACH_NONE;
+        return owner == process.ownPid() ? (int) stateAndPid : Layout.ATTACH_NONE;
     }
 }

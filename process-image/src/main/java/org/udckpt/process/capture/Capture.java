@@ -3,7 +3,6 @@ package org.udckpt.process.capture;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.udckpt.linux.Proc;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.FilesRefused;
@@ -135,6 +135,7 @@ public final class Capture implements AutoCloseable {
                 SharingCheck.refuseShared(processes);
             }
             TreeCheck.refuse(ranks);
+            stop.mounts.others().pids().check();
             all(ranks, rank -> rank.ask(stop.memory, stop.mounts));
             askKinds(ranks, stop, processes);
             // looks at the kernel's objects from outside, while the tracers fork
@@ -280,16 +281,18 @@ public final class Capture implements AutoCloseable {
         return times.isEmpty() ? ranks.stream().map(rank -> rank.times(objectsNs)).toList() : times;
     }
 
-    /** Pids of the snapshots, as the agent numbers them: the shepherd is to expect them. */
+    /** Pids of the snapshots, as the agent numbers them. */
     public int[] snapshotPids() {
-        int[] pids = new int[0];
-        for (RankCapture rank : ranks) {
-            for (TracedProcess process : rank.processes()) {
-                pids = Arrays.copyOf(pids, pids.length + 1);
-                pids[pids.length - 1] = process.snapshot.pid();
-            }
-        }
-        return pids;
+        return snapshots().mapToInt(Snapshot::pid).toArray();
+    }
+
+    /** Those that the shepherd is to expect, since they are its children. */
+    public int[] shepherdsPids() {
+        return snapshots().filter(Snapshot::shepherds).mapToInt(Snapshot::pid).toArray();
+    }
+
+    private Stream<Snapshot> snapshots() {
+        return ranks.stream().flatMap(rank -> rank.processes().stream()).map(process -> process.snapshot);
     }
 
     /** All records, put together by the first call; the job runs meanwhile. */

@@ -27,6 +27,26 @@ final class FilesInFlight implements AutoCloseable {
         }
 
         @Override
+        public boolean inPidNamespace() {
+            return socket.process().inPidNamespace();
+        }
+
+        @Override
+        public int ownPid() {
+            return socket.process().ownPid();
+        }
+
+        @Override
+        public int ofOwn(int number) {
+            return socket.process().ofOwn(number);
+        }
+
+        @Override
+        public int ofProc(int number) {
+            return socket.process().ofProc(number);
+        }
+
+        @Override
         public int namespaceGroup() {
             return socket.process().namespaceGroup();
         }

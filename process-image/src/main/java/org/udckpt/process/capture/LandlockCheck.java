@@ -5,6 +5,8 @@ import static org.udckpt.linux.LinuxConstants.PR_SET_NO_NEW_PRIVS;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
+import org.udckpt.linux.Landlock;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
@@ -46,11 +48,22 @@ final class LandlockCheck {
         if (calls.result(made) != 0) {
             return; // forbidden here: nobody can be in one
         }
+        if (process.forksApart()) { // where no process outside of it has a number
+            long more = Arrays.stream(layers).filter(layer -> calls.result(layer) == 0).count();
+            if (more < Landlock.room()) {
+                throw refusal(process);
+            }
+            return;
+        }
         for (int layer : layers) {
             if (calls.result(layer) == -E2BIG && calls.result(reaches) == -LinuxError.EPERM) {
-                throw process.refuse("it is in a Landlock domain (landlock_restrict_self(2)), whose rules cannot be "
-                        + "read from the kernel and restored");
+                throw refusal(process);
             }
         }
+    }
+
+    private static CaptureRefused refusal(TracedProcess process) {
+        return process.refuse("it is in a Landlock domain (landlock_restrict_self(2)), whose rules cannot be "
+                + "read from the kernel and restored");
     }
 }

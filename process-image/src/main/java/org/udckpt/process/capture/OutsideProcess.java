@@ -23,6 +23,21 @@ record OutsideProcess(StoppedProcess process, String mounts, boolean hasMountsOf
     }
 
     @Override
+    public boolean inPidNamespace() {
+        return process.inPidNamespace();
+    }
+
+    @Override
+    public int ownPid() {
+        return process.ownPid();
+    }
+
+    @Override
+    public int ofOwn(int number) {
+        return process.ofOwn(number);
+    }
+
+    @Override
     public int namespaceGroup() {
         return process.namespaceGroup();
     }

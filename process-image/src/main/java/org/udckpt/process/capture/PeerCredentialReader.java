@@ -129,10 +129,20 @@ final class PeerCredentialReader {
                 process.main().injector.check("SO_PEERCRED", Syscall.GETSOCKOPT, peer.fd, SOL_SOCKET, SO_PEERCRED,
                         results, results + UCRED_BYTES);
                 int pid = (int) process.memory.readLong(results);
+                refuseApart(process);
                 if (pid != NOBODY) { // else it is no process of the job's: its launcher
                     add(peer, pid);
                 }
             }
+        }
+    }
+
+    /** What such a process is told is a number of its own namespace, or none. */
+    static void refuseApart(TracedProcess process) {
+        if (process.inner != null) {
+            throw process.refuse("it is in a pid namespace of its own, and a process that is no part of the job any "
+                    + "more has made the peer of one of its unix sockets (SO_PEERCRED) or sent a message that waits "
+                    + "there, which cannot be checkpointed; close the socket first");
         }
     }
 

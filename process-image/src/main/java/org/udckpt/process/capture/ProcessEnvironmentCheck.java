@@ -33,14 +33,14 @@ final class ProcessEnvironmentCheck {
     private final String label;
 
     /** @param origin as {@link SharingCheck#origin} says it */
-    ProcessEnvironmentCheck(int origin, JobMounts mounts) {
+    ProcessEnvironmentCheck(int origin, TaskStatus status, PidLevels levels, JobMounts mounts) {
         this.mounts = mounts;
         this.started = origin;
         for (int i = 0; i < namespaces.length; i++) {
             namespaces[i] = namespace(origin, i);
         }
-        this.origin = TaskStatus.of(origin, origin);
-        this.originPid = ThreadReader.last(this.origin.field("NSpid:"));
+        this.origin = status;
+        this.originPid = levels.job(status.field("NSpid:"));
         this.label = AgentRights.label(origin);
         cgroups = new ControlGroups(origin);
         privileges = new PrivilegeReader(this.origin);
@@ -56,6 +56,10 @@ final class ProcessEnvironmentCheck {
             String own = namespace(process.task(), i);
             if (own != null && namespaces[i] != null && !own.equals(namespaces[i])) {
                 entered(process, NAMESPACES[i]);
+            }
+            if (own == null && namespaces[i] != null && NAMESPACES[i].equals("pid_for_children")) {
+                throw process.refuse("it has made a pid namespace (unshare(2)) in which no process is yet; try again "
+                        + "when it has had a child");
             }
         }
         if (process.threads.size() > 1 && (User.id() == 0 || process.ownUsers)) {
@@ -113,6 +117,8 @@ final class ProcessEnvironmentCheck {
             }
             case "ipc" -> process.ipcNamespace = mounts.others().talking(process, started);
             case "net" -> mounts.others().networks().entered(process, mounts.others().owner(process, "net", started));
+            case "pid" -> inPidNamespace(process);
+            case "pid_for_children" -> childrenApart(process);
             case "uts" -> mounts.others().named(process, started);
             case "time_for_children" -> mounts.others().timed(process, started);
             case "time" -> { // where that of its children is another one, too, it is asked about that
@@ -124,6 +130,26 @@ final class ProcessEnvironmentCheck {
             }
             default -> throw process.refuse("it is in a " + namespace
                     + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
+        }
+    }
+
+    private void inPidNamespace(TracedProcess process) {
+        if (process.sharesDirectories && process.ownPid() == 1) {
+            throw process.refuse("it is the first process of a pid namespace, and shares its working directory with "
+                    + "its parent (clone(2) with CLONE_FS), which cannot be checkpointed");
+        }
+        process.inner.namespace(
+                mounts.others().pids().entered(process, process.parent, process.inner.all(), started));
+    }
+
+    private void childrenApart(TracedProcess process) {
+        if (process.inner == null) {
+            process.childrenApart = true;
+            mounts.others().pids().forChildren(process);
+        } else if (!Files.readLink("/proc/" + process.task() + "/ns/pid")
+                .equals(Files.readLink("/proc/" + process.task() + "/ns/pid_for_children"))) {
+            throw process.refuse("it is in a pid namespace of its own, and its children will be in another one, which "
+                    + "cannot be checkpointed");
         }
     }
 

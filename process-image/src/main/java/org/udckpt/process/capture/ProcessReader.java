@@ -6,7 +6,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.Function;
-import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessMemory;
@@ -19,12 +18,11 @@ import org.udckpt.process.trace.Ptrace;
 final class ProcessReader {
     private static final int PR_GET_PDEATHSIG = 2, PR_GET_CHILD_SUBREAPER = 37, PR_GET_MDWE = 66,
             MEMBARRIER_CMD_GET_REGISTRATIONS = 1 << 9;
-    private static final String OWN_NAMESPACE = Files.readLink("/proc/self/ns/pid");
 
     private ProcessReader() {}
 
     /** From outside: nothing in the process is changed. */
-    static void read(TracedProcess process) {
+    static void read(TracedProcess process, PidLevels levels) {
         process.memory = new ProcessMemory(process.task());
         process.mappings = Mapping.of(process.task());
         process.parasite = Parasite.locate(process);
@@ -32,13 +30,16 @@ final class ProcessReader {
         if (!"0 kB".equals(Proc.field(process.status, "VmLck:"))) {
             process.readFlags();
         }
-        process.namespacePid = ThreadReader.last(Proc.field(process.status, "NStgid:"));
-        process.namespaceGroup = ThreadReader.last(Proc.field(process.status, "NSpgid:"));
-        process.namespaceSession = ThreadReader.last(Proc.field(process.status, "NSsid:"));
-        boolean same = OWN_NAMESPACE.equals(Files.readLink("/proc/" + process.task() + "/ns/pid"));
+        process.namespacePid = levels.job(Proc.field(process.status, "NStgid:"));
+        process.namespaceGroup = levels.job(Proc.field(process.status, "NSpgid:"));
+        process.namespaceSession = levels.job(Proc.field(process.status, "NSsid:"));
+        if (levels.depth(Proc.field(process.status, "NStgid:")) > 0) {
+            process.inner = InnerNumbers.of(process, levels);
+        }
         process.pendingSignals = Ptrace.pendingSignals(process.main().tid, true);
         for (TracedThread thread : process.threads) {
-            ThreadReader.read(process, thread, same);
+            ThreadReader.read(process, thread);
+            ThreadReader.number(process, thread, levels);
         }
         if (process.mainEnd != null) {
             process.endedMain = EndedMain.of(process);

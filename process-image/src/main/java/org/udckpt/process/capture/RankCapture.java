@@ -64,10 +64,12 @@ final class RankCapture {
     /** Everything that is read from outside, and the refusals that follow from it. */
     CompletableFuture<Long> read(JobMounts mounts) {
         return timed(() -> {
-            ProcessEnvironmentCheck surroundings =
-                    new ProcessEnvironmentCheck(SharingCheck.origin(processes().getFirst()), mounts);
+            int origin = SharingCheck.origin(processes().getFirst());
+            TaskStatus started = TaskStatus.of(origin, origin);
+            PidLevels levels = new PidLevels(started, origin);
+            ProcessEnvironmentCheck surroundings = new ProcessEnvironmentCheck(origin, started, levels, mounts);
             for (TracedProcess process : processes()) {
-                ProcessReader.read(process);
+                ProcessReader.read(process, levels);
                 process.library = Attachment.check(process, root.library(process));
                 SharingCheck.refuse(process);
                 surroundings.refuse(process);
@@ -75,7 +77,7 @@ final class RankCapture {
                 MappingCheck.refuse(process);
             }
             SharingCheck.refuseShared(processes());
-            zombies.read(stopper.zombies(), processes());
+            zombies.read(stopper.zombies(), processes(), levels, mounts.others().pids());
             return null;
         }, ns -> stateNs += ns);
     }
@@ -165,7 +167,7 @@ final class RankCapture {
     private void keep(TracedProcess process, int snapshot) {
         if (snapshot != 0) {
             try {
-                process.snapshot = new Snapshot(tracer, snapshot, process.namespacePid,
+                process.snapshot = new Snapshot(tracer, snapshot, process,
                         new ContentCopy(process.namespacePid, true));
             } catch (RuntimeException | Error failure) {
                 Snapshot.kill(snapshot);

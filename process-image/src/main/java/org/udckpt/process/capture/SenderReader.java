@@ -63,6 +63,7 @@ final class SenderReader {
     void ask(List<TracedProcess> processes) {
         for (Message one : messages) {
             if (one.open.process() instanceof TracedProcess process && processes.contains(process)) {
+                PeerCredentialReader.refuseApart(process);
                 add(one, pid(process, one.open.fd(), one.sender.offset()));
             }
         }

@@ -24,6 +24,8 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     private final TracerThread tracer;
     private final int pid;
     private final int job;
+    /** Whose child it is; null: the shepherd's. */
+    private final TracedProcess parent;
     private final ProcessMemory memory;
     private final ContentCopy unforked;
     private long[] extents;
@@ -37,11 +39,12 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     /** How it ended, or where a fault stopped it, once somebody has seen that; for the tracer thread. */
     private WaitStatus end;
 
-    /** @param pid of the snapshot; @param job the captured process's pid in its own namespace */
-    Snapshot(TracerThread tracer, int pid, int job, ContentCopy unforked) {
+    /** @param pid of the snapshot; @param of the captured process */
+    Snapshot(TracerThread tracer, int pid, TracedProcess of, ContentCopy unforked) {
         this.tracer = tracer;
         this.pid = pid;
-        this.job = job;
+        this.job = of.namespacePid;
+        this.parent = of.forksApart() ? of : null;
         this.unforked = unforked;
         this.memory = new ProcessMemory(pid);
     }
@@ -232,11 +235,18 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
         memory.close();
         unforked.close();
         tracer.call(() -> {
-            if (end == null || !end.ended()) { // else the number may be another's by now
+            if (parent != null) {
+                ChildSnapshot.end(parent, pid);
+            } else if (end == null || !end.ended()) { // else the number may be another's by now
                 kill(pid);
             }
             return null;
         });
+    }
+
+    /** Whether the shepherd is to expect it. */
+    boolean shepherds() {
+        return parent == null;
     }
 
     /** On the tracer thread: kills and waits, so that the subreaper can reap it at once. */

@@ -6,6 +6,7 @@ import static org.udckpt.linux.LinuxConstants.SIGSTOP;
 import java.util.List;
 import java.util.function.Consumer;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.Injector;
 import org.udckpt.process.trace.Ptrace;
@@ -24,13 +25,15 @@ import org.udckpt.process.trace.WaitStatus;
  */
 final class SnapshotFork {
     private static final int SHARED_VFORK = 0x4700; // CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_VFORK
-    private static final int WALL = 0x40000000;
+    private static final int WALL = ChildSnapshot.WALL;
     private static final int FOLLOW = Ptrace.O_TRACEVFORK | Ptrace.O_TRACEFORK | Ptrace.O_TRACECLONE;
     /**
      * Enough for all processors of a node, and few: each takes a second process number for a moment, of which a job may
      * have none to spare.
      */
     private static final int AT_ONCE = 16;
+    /** Where there is no stack: a copy that nobody traces ends at once. */
+    private static final int NO_STACK = 8;
     private static final List<Consumer<SnapshotFork>> STEPS = List.of(SnapshotFork::begin, SnapshotFork::enter,
             SnapshotFork::follow, SnapshotFork::letFork, SnapshotFork::copied,
             SnapshotFork::endBetween, SnapshotFork::comeBack, SnapshotFork::enterReaping, SnapshotFork::finish);
@@ -60,8 +63,10 @@ final class SnapshotFork {
         for (int from = 0; from < forks.size(); from += AT_ONCE) {
             List<SnapshotFork> some = forks.subList(from, Math.min(forks.size(), from + AT_ONCE));
             for (Consumer<SnapshotFork> step : STEPS) {
-                some.forEach(fork -> fork.attempt(step));
+                some.stream().filter(fork -> !fork.process.forksApart()).forEach(fork -> fork.attempt(step));
             }
+            some.stream().filter(fork -> fork.process.forksApart())
+                    .forEach(fork -> fork.attempt(SnapshotFork::makeChild));
             failure(some);
         }
     }
@@ -96,6 +101,27 @@ final class SnapshotFork {
      */
     int snapshot() {
         return snapshot;
+    }
+
+    /** {@link ChildSnapshot}. */
+    private void makeChild() {
+        Ptrace.options(main.tid, main.traceOptions | FOLLOW);
+        long result = main.injector.call(Syscall.CLONE, 0, NO_STACK, 0, 0, 0);
+        snapshot = main.injector.newTask();
+        if (snapshot != 0) {
+            settle(snapshot);
+        }
+        Ptrace.options(main.tid, main.traceOptions);
+        if (snapshot == 0) {
+            refuseHopeless(result);
+            throw new CaptureFailed("%s could not be forked: %s".formatted(process, LinuxError.name((int) -result)));
+        }
+        Injector calls = injector(snapshot);
+        calls.check("close_range in the snapshot", Syscall.CLOSE_RANGE, 0, 0xffffffffL, 0);
+        calls.check("setpgid in the snapshot", Syscall.SETPGID, 0, 0);
+        try (ProcessMemory memory = new ProcessMemory(snapshot)) {
+            ChildSnapshot.mark(calls, memory, Parasite.results(main.frame));
+        }
     }
 
     private void begin() {

@@ -31,7 +31,7 @@ final class ThreadReader {
      * From outside; nothing is changed, but an rseq section that the stop broke goes to its abort handler, as the
      * kernel does.
      */
-    static void read(TracedProcess process, TracedThread thread, boolean sameNamespace) {
+    static void read(TracedProcess process, TracedThread thread) {
         int tid = thread.tid;
         thread.xstate = Ptrace.xstate(tid);
         refuseTiles(process, thread);
@@ -50,7 +50,6 @@ final class ThreadReader {
         String directory = "/proc/" + process.pid + "/task/" + tid;
         thread.status = thread == process.main() ? new TaskStatus(process.status) : TaskStatus.of(process.pid, tid);
         thread.name = name(directory);
-        thread.namespaceTid = sameNamespace ? tid : last(thread.status.field("NSpid:"));
         thread.policy = (int) LinuxError.check(Syscall.call(Syscall.SCHED_GETSCHEDULER, tid),
                 "scheduling policy of thread ", tid);
         LinuxError.check(Syscall.call(Syscall.SCHED_GETPARAM, tid, data.address()), "scheduling priority of thread ",
@@ -156,8 +155,13 @@ final class ThreadReader {
         return name.substring(0, name.length() - 1); // a newline; the name may end with a blank
     }
 
-    /** The last of the numbers of an NSpid, NSpgid or NSsid line: that of the innermost namespace. */
-    static int last(String numbers) {
-        return Integer.parseInt(numbers.substring(numbers.lastIndexOf('\t') + 1));
+    /** What the job calls it, and itself. */
+    static void number(TracedProcess process, TracedThread thread, PidLevels levels) {
+        boolean apart = process.inner != null;
+        String line = levels.here() && !apart ? null : thread.status.field("NSpid:");
+        thread.namespaceTid = line == null ? thread.tid : levels.job(line);
+        if (apart) {
+            process.inner.put(thread.namespaceTid, levels.inner(line));
+        }
     }
 }

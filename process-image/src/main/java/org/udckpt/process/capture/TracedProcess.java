@@ -53,6 +53,10 @@ final class TracedProcess implements AskedProcess {
     int namespacePid;
     int namespaceGroup;
     int namespaceSession;
+    /** Of a pid namespace of the job's own, below that in which the job was started; null: it is in none. */
+    InnerNumbers inner;
+    /** Its children are in a pid namespace of which it is no part itself (unshare(2)). */
+    boolean childrenApart;
     byte[] pendingSignals;
     final long[] intervalTimers = new long[6];
     int parentDeathSignal;
@@ -97,6 +101,8 @@ final class TracedProcess implements AskedProcess {
     /** Null, or why it is not trusted with what is the agent's ({@link AgentRights}). */
     String lostRights;
     Snapshot snapshot;
+    /** Whether its /proc shows its pid namespace of the job's own; null: not known yet. */
+    private Boolean ownProc;
     /** As {@link #hasMountsOfItsOwn} was answered; null: not yet. */
     private Boolean mounts;
 
@@ -106,6 +112,13 @@ final class TracedProcess implements AskedProcess {
 
     static TracedProcess orphan(CaptureRequest.Root root, int pid) {
         return new TracedProcess(root.rank(), root.tree(), pid, null, true);
+    }
+
+    /** The same for another stop of it. */
+    TracedProcess again() {
+        TracedProcess again = new TracedProcess(rank, tree, pid, null, orphan);
+        again.task = task;
+        return again;
     }
 
     TracedProcess child(int child) {
@@ -130,6 +143,14 @@ final class TracedProcess implements AskedProcess {
     /** During the stop. */
     void readFlags() {
         flags = MappingFlags.of(task).stream().collect(Collectors.toMap(MappingFlags::start, Function.identity()));
+    }
+
+    /**
+     * Whether its forks have a parent that is not the shepherd when their maker ends: the first process of a pid
+     * namespace of the job's own.
+     */
+    boolean forksApart() {
+        return inner != null || childrenApart;
     }
 
     /** All that the image has: a main thread is there, and first, also when it has ended. */
@@ -270,6 +291,30 @@ final class TracedProcess implements AskedProcess {
     @Override
     public int namespaceGroup() {
         return namespaceGroup;
+    }
+
+    @Override
+    public boolean inPidNamespace() {
+        return inner != null;
+    }
+
+    @Override
+    public int ownPid() {
+        return inner == null ? namespacePid : inner.pid();
+    }
+
+    @Override
+    public int ofOwn(int number) {
+        return inner == null ? number : inner.job(number);
+    }
+
+    @Override
+    public int ofProc(int number) {
+        if (ownProc == null) {
+            String own = Files.readLink("/proc/" + task + "/ns/pid");
+            ownProc = inner != null && own.equals(Files.readLink(mounts() + "/proc/" + inner.pid() + "/ns/pid"));
+        }
+        return ownProc ? inner.jobOfAny(number) : number;
     }
 
     @Override

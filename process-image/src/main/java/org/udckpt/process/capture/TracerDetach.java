@@ -51,7 +51,7 @@ final class TracerDetach {
             tracer.parasite = Parasite.locate(tracer);
             tracer.status = Proc.whole("/proc/" + tracer.pid + "/task/" + tid + "/status");
             tracer.pendingSignals = Ptrace.pendingSignals(tid, true);
-            ThreadReader.read(tracer, thread, false);
+            ThreadReader.read(tracer, thread);
             CallFilters.read(tracer);
             ThreadReader.ask(List.of(tracer));
             TracerDetach detach = new TracerDetach(tracer, thread);

@@ -2,6 +2,7 @@ package org.udckpt.process.capture;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Zombie;
 import org.udckpt.process.tree.SharedWithMaker;
@@ -26,11 +27,14 @@ final class TreeCheck {
         List<TreeMember> members = new ArrayList<>();
         for (RankCapture rank : ranks) {
             rank.processes().forEach(process -> members.add(new TreeMember(process.namespacePid, parent(process),
-                    process.namespaceSession, process.namespaceGroup)));
+                    process.namespaceSession, process.namespaceGroup,
+                    process.inner != null && process.inner.groupFromOutside())));
         }
         for (RankCapture rank : ranks) {
+            Set<Integer> outside = rank.zombies().groupsFromOutside();
             for (Zombie zombie : rank.zombies().rows()) {
-                members.add(new TreeMember(zombie.pid(), zombie.parentPid(), zombie.session(), zombie.processGroup()));
+                members.add(new TreeMember(zombie.pid(), zombie.parentPid(), zombie.session(), zombie.processGroup(),
+                        outside.contains(zombie.pid())));
             }
         }
         try {

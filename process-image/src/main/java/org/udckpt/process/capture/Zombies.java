@@ -7,10 +7,14 @@ import static org.udckpt.linux.LinuxConstants.WNOHANG;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
+import org.udckpt.process.kinds.namespace.JobPidNamespaces;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Zombie;
@@ -25,15 +29,31 @@ final class Zombies {
             CLD_DUMPED = 3;
 
     /** What /proc says; {@code pid} as the agent numbers it. */
-    private record Ended(int pid, TracedProcess parent, int namespacePid, int group, int session, String name) {}
+    private record Ended(int pid, TracedProcess parent, int namespacePid, int inner, int group, int session,
+            String name, int user, boolean groupOutside) {
+        /** As its parent calls it. */
+        int parents() {
+            return parent.inner == null ? namespacePid : inner;
+        }
+    }
+
+    /** @param pid as the parent calls it */
+    private record Left(TracedProcess parent, int pid) {}
 
     private final List<Ended> all = new ArrayList<>();
     private final List<Zombie> rows = new ArrayList<>();
     private final List<Attribute> users = new ArrayList<>();
+    /** Snapshots that a killed agent has left. */
+    private final List<Left> left = new ArrayList<>();
 
     /** In the order in which their parents would wait for them, with statuses when they have been asked for. */
     List<Zombie> rows() {
         return rows;
+    }
+
+    /** Of those in a pid namespace of the job's own, whose process group came from outside of it: job's numbers. */
+    Set<Integer> groupsFromOutside() {
+        return all.stream().filter(Ended::groupOutside).map(Ended::namespacePid).collect(Collectors.toSet());
     }
 
     /** Users of dead children that had become another user: {@link AttributeKind#ENDED_CHILD}. */
@@ -42,7 +62,7 @@ final class Zombies {
     }
 
     /** From outside; the parents have been read. */
-    void read(List<Integer> pids, List<TracedProcess> processes) {
+    void read(List<Integer> pids, List<TracedProcess> processes, PidLevels levels, JobPidNamespaces namespaces) {
         for (int pid : pids) {
             String status;
             int signal;
@@ -59,6 +79,11 @@ final class Zombies {
             TracedProcess parent = processes.stream().filter(process -> process.pid == parentPid).findFirst()
                     .orElseThrow(() -> new CaptureFailed(
                             "process " + pid + " has ended, and lost its parent while it was captured"));
+            if (signal == 0 && parent.forksApart() && ThreadReader.name("/proc/" + pid).equals(ChildSnapshot.NAME)) {
+                int level = Proc.field(parent.status, "NSpid:").split("\\s+").length - 1;
+                left.add(new Left(parent, Integer.parseInt(Proc.field(status, "NSpid:").split("\\s+")[level])));
+                continue;
+            }
             if (signal != SIGCHLD) {
                 throw refuse(parent, pid, "signalled its end by " + signal + " instead of SIGCHLD (clone(2))");
             }
@@ -66,13 +91,20 @@ final class Zombies {
                 throw refuse(parent, pid, "has a tracer, process " + Proc.field(status, "TracerPid:")
                         + ", that has to wait for it first");
             }
-            if (Proc.field(status, "NSpid:").split("\t").length
-                    != Proc.field(parent.status, "NSpid:").split("\t").length) {
+            String numbers = Proc.field(status, "NSpid:");
+            if (levels.depth(numbers) != levels.depth(Proc.field(parent.status, "NSpid:"))) {
                 throw refuse(parent, pid, "was the first process of its own pid namespace");
             }
-            all.add(new Ended(pid, parent, ThreadReader.last(Proc.field(status, "NSpid:")),
-                    ThreadReader.last(Proc.field(status, "NSpgid:")),
-                    ThreadReader.last(Proc.field(status, "NSsid:")), ThreadReader.name("/proc/" + pid)));
+            String group = Proc.field(status, "NSpgid:");
+            String session = Proc.field(status, "NSsid:");
+            Ended ended = new Ended(pid, parent, levels.job(numbers), levels.inner(numbers), levels.job(group),
+                    levels.job(session), ThreadReader.name("/proc/" + pid),
+                    Integer.parseUnsignedInt(Proc.field(status, "Uid:").split("\\s+")[0]),
+                    parent.inner != null && levels.inner(group) == 0);
+            namespaces.ended(parent, ended.namespacePid, ended.inner);
+            namespaces.ended(parent, ended.group, levels.inner(group));
+            namespaces.ended(parent, ended.session, levels.inner(session));
+            all.add(ended);
         }
         all.forEach(one -> rows
                 .add(new Zombie(one.namespacePid, one.parent.namespacePid, one.group, one.session, one.name, 0)));
@@ -83,25 +115,28 @@ final class Zombies {
      * (setuid programs).
      */
     void ask() {
+        left.forEach(one -> one.parent.main().injector.call(Syscall.WAIT4, one.pid, 0, WNOHANG | WALL, 0));
+        left.clear();
         for (int i = 0; i < all.size(); i++) {
             Ended one = all.get(i);
             long results = Parasite.results(one.parent.main().frame);
             MemorySegment info = Scratch.data().asSlice(0, SIGINFO);
             one.parent.memory.writeBytes(results, new byte[SIGINFO]);
-            long result = one.parent.main().injector.call(WAITID, P_PID, one.namespacePid, results,
+            long result = one.parent.main().injector.call(WAITID, P_PID, one.parents(), results,
                     WEXITED | WNOHANG | WNOWAIT | WALL, 0);
             if (result < 0) {
                 throw new CaptureFailed("%s: child %d has ended, and cannot be waited for (%s)".formatted(one.parent,
                         one.pid, LinuxError.name((int) -result)));
             }
             one.parent.memory.read(results, info);
-            if (info.get(JAVA_INT, SI_PID) != one.namespacePid) {
+            if (info.get(JAVA_INT, SI_PID) != one.parents()) {
                 throw new CaptureFailed(
                         "%s: child %d has ended, and cannot be waited for yet".formatted(one.parent, one.pid));
             }
             int code = info.get(JAVA_INT, SI_CODE);
             int status = info.get(JAVA_INT, SI_STATUS);
-            int user = info.get(JAVA_INT, SI_UID);
+            // in a user namespace of the job's own it is told another number
+            int user = one.parent.ownUsers ? one.user : info.get(JAVA_INT, SI_UID);
             String dump = code == CLD_DUMPED ? CoreDump.refusal() : null;
             if (dump != null) {
                 throw refuse(one.parent, one.pid, "left a core file, and this machine could not restore that: " + dump);

@@ -43,6 +43,7 @@ import org.udckpt.process.kinds.mount.JobFilesystemKind;
 import org.udckpt.process.kinds.mount.JobMountKind;
 import org.udckpt.process.kinds.mount.NamespaceMemberKind;
 import org.udckpt.process.kinds.mount.OutsidePathKind;
+import org.udckpt.process.kinds.mount.ProcFilesystemKind;
 import org.udckpt.process.kinds.mqueue.OpenPosixQueueKind;
 import org.udckpt.process.kinds.mqueue.PosixQueueKind;
 import org.udckpt.process.kinds.named.DirectoryOrDeviceKind;
@@ -60,6 +61,8 @@ import org.udckpt.process.kinds.namespace.NamespaceOwnerKind;
 import org.udckpt.process.kinds.namespace.NetworkNamespaceKind;
 import org.udckpt.process.kinds.namespace.NetworkNamespaceMemberKind;
 import org.udckpt.process.kinds.namespace.SocketNetworkKind;
+import org.udckpt.process.kinds.namespace.PidNamespaceKind;
+import org.udckpt.process.kinds.namespace.PidNamespaceMemberKind;
 import org.udckpt.process.kinds.namespace.TimeNamespaceKind;
 import org.udckpt.process.kinds.namespace.TimeNamespaceMemberKind;
 import org.udckpt.process.kinds.namespace.UserNamespaceKind;
@@ -257,7 +260,11 @@ public enum ObjectKinds {
     NETWORK_NAMESPACE(new NetworkNamespaceKind()),
     NETWORK_NAMESPACE_MEMBER(new NetworkNamespaceMemberKind()),
     /** Which sockets are in one. */
-    SOCKET_NETWORK(new SocketNetworkKind());
+    SOCKET_NETWORK(new SocketNetworkKind()),
+    /** pid_namespaces(7). */
+    PID_NAMESPACE(new PidNamespaceKind()),
+    PID_NAMESPACE_MEMBER(new PidNamespaceMemberKind()),
+    PROC_FILESYSTEM(new ProcFilesystemKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -285,8 +285,8 @@ final class AddressSpace {
         long whole = handles.in(tracee, backing.id());
         return forbidden
                 ? open.computeIfAbsent("r" + backing.id(),
-                        k -> tracee.call("open " + backing.path() + " for reading", Syscall.OPEN,
-                                tracee.string("/proc/self/fd/" + whole), Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0))
+                        k -> LinuxError.check(tracee.reopen(whole, Syscall.O_RDONLY | Syscall.O_CLOEXEC),
+                                tracee.name() + ": open " + backing.path() + " for reading"))
                 : whole;
     }
 
@@ -349,9 +349,9 @@ final class AddressSpace {
     /** For reading: a file that is open for writing is no program (execve(2), ETXTBSY). */
     private long openNameless() {
         handles.reopenForReading(nameless());
-        return tracee.call("open " + process.executable(), Syscall.OPEN,
-                tracee.string("/proc/self/fd/" + handles.in(tracee, nameless())), Syscall.O_RDONLY | Syscall.O_CLOEXEC,
-                0);
+        return LinuxError.check(
+                tracee.reopen(handles.in(tracee, nameless()), Syscall.O_RDONLY | Syscall.O_CLOEXEC),
+                tracee.name() + ": open " + process.executable());
     }
 
     /**

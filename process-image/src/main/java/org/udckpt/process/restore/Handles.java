@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.MadeObjects;
 import org.udckpt.process.kinds.base.Maker;
@@ -135,17 +136,18 @@ final class Handles implements MadeObjects {
         return add(tracee, id, tracee.fetch(maker.getKey().pid(), maker.getValue()));
     }
 
-    /** Whether user namespaces that the job has made let one process not fetch from the other. */
+    /** Whether namespaces that the job has made let one process not fetch from the other. */
     private boolean apart(Maker one, Maker other) {
-        return !namespaces.getOrDefault(one.pid(), 0L).equals(namespaces.getOrDefault(other.pid(), 0L));
+        return one.own(other.pid()) == 0
+                || !namespaces.getOrDefault(one.pid(), 0L).equals(namespaces.getOrDefault(other.pid(), 0L));
     }
 
     /** Who holds the object has it open for reading only from now on. */
     void reopenForReading(long id) {
         held.get(id).forEach((maker, number) -> {
             Tracee tracee = (Tracee) maker;
-            long again = tracee.call("open for reading", Syscall.OPEN, tracee.string("/proc/self/fd/" + number),
-                    Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0);
+            long again = LinuxError.check(tracee.reopen(number, Syscall.O_RDONLY | Syscall.O_CLOEXEC),
+                    tracee.name() + ": open for reading");
             tracee.call("descriptor " + number, Syscall.DUP3, again, number, Syscall.O_CLOEXEC);
             tracee.call("close", Syscall.CLOSE, again);
         });
@@ -182,7 +184,7 @@ final class Handles implements MadeObjects {
             }
             return;
         }
-        long handle = tracee.call("pidfd_open " + maker.pid(), Syscall.PIDFD_OPEN, maker.pid(), 0);
+        long handle = tracee.call("pidfd_open " + maker.pid(), Syscall.PIDFD_OPEN, tracee.own(maker.pid()), 0);
         long free = tracee.call("dup", Syscall.FCNTL, handle, 0 /* F_DUPFD */, 0);
         tracee.call("close", Syscall.CLOSE, free);
         Batch batch = new Batch(tracee);

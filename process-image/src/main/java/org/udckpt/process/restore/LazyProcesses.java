@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.MemorySource;
@@ -71,20 +70,10 @@ final class LazyProcesses implements AutoCloseable {
     /** This process's end of a socket of the shepherd's. */
     private int connect(Tracee tracee, int number) {
         int descriptor = target.lazy();
-        try (ProcessHandleFd shepherd = new ProcessHandleFd(shepherd(tracee, number))) {
+        try (ProcessHandleFd shepherd = new ProcessHandleFd(tracee.host(number))) {
             return shepherd.duplicate(descriptor);
         } finally {
             target.taken(descriptor);
-        }
-    }
-
-    /** The stub from which the tracee, or its first ancestor, was made is a child of the shepherd. */
-    private static int shepherd(Tracee tracee, int number) {
-        for (int pid = tracee.hostPid();;) {
-            pid = Integer.parseInt(Proc.field(Proc.text("/proc/" + pid + "/status"), "PPid:"));
-            if (Proc.field(Proc.text("/proc/" + pid + "/status"), "NSpid:").matches(".*\\s" + number)) {
-                return pid;
-            }
         }
     }
 

@@ -21,6 +21,7 @@ import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.MountViews;
 import org.udckpt.process.model.OpenFile;
 import org.udckpt.process.model.Privileges;
+import org.udckpt.process.model.ProcFilesystem;
 import org.udckpt.process.model.SharedMemory;
 
 /**
@@ -34,6 +35,8 @@ final class NamedFiles {
     static final int OPEN_HOW_BYTES = 24;
 
     private final MountViews views;
+    /** Whether some processes have a /proc that shows a pid namespace of the job's own. */
+    private final boolean ownProcs;
     private int shepherd;
     private final boolean otherUsers;
     private final boolean elsewhere;
@@ -49,6 +52,7 @@ final class NamedFiles {
      */
     NamedFiles(JobImage image, boolean covered, Map<String, Files.Stat> putThere, VerifiedFiles verified) {
         this.views = MountViews.of(image);
+        this.ownProcs = image.objects().stream().anyMatch(ProcFilesystem.class::isInstance);
         this.verified = verified;
         this.otherUsers = image.privileges().stream().anyMatch(Privileges.Credentials.class::isInstance);
         this.elsewhere = covered;
@@ -104,6 +108,9 @@ final class NamedFiles {
 
     /** What it had before it was in its mount namespace. */
     private long tryOpenOutside(Tracee maker, String path, int flags, int mode) {
+        if (ownProcs) { // in which the shepherd has no number, or another process that one
+            return give(maker, path, flags);
+        }
         long root = maker.tryCall(Syscall.OPEN, maker.string("/proc/" + shepherd + "/root"),
                 Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC, 0);
         if (root == -LinuxError.EACCES) { // in a user namespace of the job's own
@@ -150,7 +157,7 @@ final class NamedFiles {
         if (!twice) {
             return fd;
         }
-        long opened = maker.tryCall(Syscall.OPEN, maker.string("/proc/self/fd/" + fd), flags, 0);
+        long opened = maker.reopen(fd, flags);
         maker.call("close", Syscall.CLOSE, fd);
         return opened;
     }

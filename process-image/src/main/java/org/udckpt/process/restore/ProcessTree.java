@@ -20,8 +20,11 @@ import org.udckpt.process.kinds.unix.PeerMakers;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.PidNamespace;
+import org.udckpt.process.model.PidNumbers;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.SharedTables;
+import org.udckpt.process.model.UserNamespaceMember;
 import org.udckpt.process.model.Zombie;
 import org.udckpt.process.tree.CoreDump;
 import org.udckpt.process.tree.SharedWithMaker;
@@ -49,6 +52,10 @@ final class ProcessTree {
     private int shepherd = PID_ONE;
     private final List<Integer> stubs = new ArrayList<>();
     private final Map<Integer, ProcessState> states;
+    private final PidNumbers pids;
+    private final Map<Long, PidSpace> spaces = new HashMap<>();
+    private final NamespaceBeginning beginning;
+    private final JobNumbers numbers;
     private final SharedTables descriptors;
     private final SharedTables directories;
     /** All that there are, by the plan's numbers: helpers and children that will have ended, too. */
@@ -69,14 +76,18 @@ final class ProcessTree {
         this.handles = handles;
         this.descriptors = SharedTables.of(image, AttributeKind.SHARED_DESCRIPTORS);
         this.directories = SharedTables.of(image, AttributeKind.SHARED_DIRECTORIES);
+        this.pids = PidNumbers.of(image.objects());
+        this.beginning = new NamespaceBeginning(image);
+        this.numbers = new JobNumbers(target);
         this.states = image.processes().stream().collect(Collectors.toMap(ProcessState::pid, process -> process));
     }
 
     static List<TreeStep> plan(JobImage image, Owners owners) {
-        Stream<TreeMember> living = image.processes().stream()
-                .map(one -> new TreeMember(one.pid(), one.parentPid(), one.session(), one.processGroup()));
-        Stream<TreeMember> ended = image.zombies().stream()
-                .map(one -> new TreeMember(one.pid(), one.parentPid(), one.session(), one.processGroup()));
+        PidNumbers pids = PidNumbers.of(image.objects());
+        Stream<TreeMember> living = image.processes().stream().map(one -> new TreeMember(one.pid(), one.parentPid(),
+                one.session(), one.processGroup(), isBornIn(pids, one.pid(), one.processGroup())));
+        Stream<TreeMember> ended = image.zombies().stream().map(one -> new TreeMember(one.pid(), one.parentPid(),
+                one.session(), one.processGroup(), isBornIn(pids, one.pid(), one.processGroup())));
         SharedTables descriptors = SharedTables.of(image, AttributeKind.SHARED_DESCRIPTORS);
         SharedTables directories = SharedTables.of(image, AttributeKind.SHARED_DIRECTORIES);
         try {
@@ -90,6 +101,10 @@ final class ProcessTree {
             throw new RestoreException(RestoreException.Reason.UNSUPPORTED, who
                     + " cannot be restored at its place in the process tree: " + refused.getMessage());
         }
+    }
+
+    private static boolean isBornIn(PidNumbers pids, int pid, int group) {
+        return pids.of(pid) != null && pids.of(group) != pids.of(pid);
     }
 
     /**
@@ -219,8 +234,8 @@ final class ProcessTree {
             case TreeStep.Fork fork -> {
                 Tracee maker = made.get(fork.maker());
                 inherited.stage(maker, fork.pid());
-                made.put(fork.pid(),
-                        states.containsKey(fork.pid()) ? maker.fork(owners.of(fork.pid()), shared(fork.pid()))
+                made.put(fork.pid(), pids.begunBy(fork.pid()) != null ? begin(maker, pids.begunBy(fork.pid()))
+                        : states.containsKey(fork.pid()) ? maker.fork(owners.of(fork.pid()), shared(fork.pid()))
                                 : maker.helper(number(fork.pid())));
             }
             case TreeStep.NewSession session -> {
@@ -231,11 +246,27 @@ final class ProcessTree {
                 }
             }
             case TreeStep.JoinGroup joins -> made.get(joins.pid()).call("join process group " + joins.group(),
-                    Syscall.SETPGID, 0, joins.group());
+                    Syscall.SETPGID, 0, made.get(joins.pid()).own(joins.group()));
             case TreeStep.Adopt adopts -> made.get(adopts.pid()).call("PR_SET_CHILD_SUBREAPER", Syscall.PRCTL,
                     PR_SET_CHILD_SUBREAPER, adopts.on() ? 1 : 0);
             case TreeStep.End end -> end(end.pid(), made.get(end.maker()));
         }
+    }
+
+    /** The first process of a pid namespace. */
+    private Tracee begin(Tracee maker, PidNamespace namespace) {
+        PidSpace space = new PidSpace(namespace, pids);
+        spaces.put(namespace.id(), space);
+        int pid = namespace.init();
+        Tracee first = beginning.make(maker, owners.of(pid), shared(pid), space, number(-1));
+        if (image.objects().stream().anyMatch(one -> one instanceof UserNamespaceMember member
+                && pids.of(member.pid()) == namespace)) {
+            int helper = number(-1);
+            space.helper(first.helper(helper));
+            made.put(helper, space.helper());
+            makers.put(helper, first);
+        }
+        return first;
     }
 
     /** Flags of clone(2). */
@@ -246,7 +277,7 @@ final class ProcessTree {
     private void end(int pid, Tracee parent) {
         try (Tracee helper = made.remove(pid)) {
             helper.end(0, Tracee.SAME_USER);
-            parent.call("wait for a helper", Syscall.WAIT4, helper.pid(), 0, 0, 0);
+            parent.call("wait for a helper", Syscall.WAIT4, parent.own(helper.pid()), 0, 0, 0);
         }
     }
 
@@ -256,7 +287,7 @@ final class ProcessTree {
         StubLayout layout = StubLayout.of(hostPid);
         boolean first = free == 0;
         free = first ? FreeRange.find(image, layout) : free;
-        Tracee tracee = Tracee.seize(owners.of(pid), hostPid, layout.systemCallInstruction(hostPid), free);
+        Tracee tracee = Tracee.seize(owners.of(pid), numbers, hostPid, layout.systemCallInstruction(hostPid), free);
         streams = handles.prepare(tracee);
         if (first) {
             if (target.changes() != null) {

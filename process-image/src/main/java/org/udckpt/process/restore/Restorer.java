@@ -289,7 +289,7 @@ public final class Restorer {
         List<Threads> threads = new ArrayList<>();
         for (ProcessState process : image.processes()) {
             threads.add(new Threads(tracees.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of()),
-                    attributesOf(process, tracees.get(process.pid())).mainEnd(), target::last));
+                    attributesOf(process, tracees.get(process.pid())).mainEnd()));
             if (!spaces.get(process.pid()).hasNamelessProgram()) {
                 spaces.get(process.pid()).describe();
             }

@@ -46,7 +46,8 @@ final class Signals {
             if (timer(info, timers) != null) {
                 continue;
             }
-            tracee.call("queue signal " + number(info), Syscall.RT_SIGQUEUEINFO, process.pid(), number(info),
+            tracee.call("queue signal " + number(info), Syscall.RT_SIGQUEUEINFO, tracee.own(process.pid()),
+                    number(info),
                     tracee.bytes(info));
         }
     }

@@ -6,7 +6,6 @@ import static org.udckpt.linux.LinuxConstants.PR_SET_NO_NEW_PRIVS;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.function.IntConsumer;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.PosixTimer;
@@ -31,9 +30,8 @@ final class Threads {
 
     /**
      * @param mainEnd the exit code with which the main thread has ended; empty: it has not
-     * @param last {@link RestoreTarget#last}
      */
-    Threads(Tracee tracee, List<ThreadState> states, OptionalInt mainEnd, IntConsumer last) {
+    Threads(Tracee tracee, List<ThreadState> states, OptionalInt mainEnd) {
         this.tracee = tracee;
         this.mainEnd = mainEnd;
         for (ThreadState state : states) {
@@ -42,7 +40,7 @@ final class Threads {
                 tracee.call("set_tid_address", Syscall.SET_TID_ADDRESS, state.clearChildTid());
             }
             threads.add(new Thread(state,
-                    main ? tracee.hostPid() : tracee.thread(state.tid(), state.clearChildTid(), last)));
+                    main ? tracee.hostPid() : tracee.thread(state.tid(), state.clearChildTid())));
         }
     }
 
@@ -139,8 +137,9 @@ final class Threads {
                 if (Signals.timer(info, timers) != null) {
                     continue;
                 }
-                tracee.callIn(thread.hostTid, "queue a thread's signal", Syscall.RT_TGSIGQUEUEINFO, tracee.pid(),
-                        thread.state.tid(), Signals.number(info), tracee.bytes(info));
+                tracee.callIn(thread.hostTid, "queue a thread's signal", Syscall.RT_TGSIGQUEUEINFO,
+                        tracee.own(tracee.pid()), tracee.own(thread.state.tid()), Signals.number(info),
+                        tracee.bytes(info));
             }
         }
     }

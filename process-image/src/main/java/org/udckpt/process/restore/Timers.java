@@ -71,7 +71,7 @@ final class Timers {
         for (int step = 0; step < MOST_STEPS; step++) {
             long id = tracee.structure().i32(timer.timer()).put();
             Struct event = tracee.structure().i64(timer.value()).i32(timer.signal()).i32(timer.notification())
-                    .i32(timer.notifyThread());
+                    .i32(tracee.own(timer.notifyThread()));
             event.raw(new byte[SIGEVENT_BYTES - event.size()]);
             tracee.callIn(thread, "timer_create " + timer.timer(), Syscall.TIMER_CREATE, timer.clock(), event.put(),
                     id);

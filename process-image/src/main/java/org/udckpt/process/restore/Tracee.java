@@ -15,13 +15,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.IntConsumer;
+import org.udckpt.linux.Files;
 import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.RawText;
+import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
@@ -52,6 +53,9 @@ final class Tracee implements Maker, AutoCloseable {
     private static final int CLONE_NEWNS = 0x20000, MS_REC = 0x4000, MS_PRIVATE = 1 << 18;
 
     private final Owner owner;
+    private final JobNumbers job;
+    /** The pid namespace of the job's own in which it is; null: none. */
+    private final PidSpace space;
     private final int pid;
     private final int hostPid;
     private final Registers base;
@@ -64,23 +68,27 @@ final class Tracee implements Maker, AutoCloseable {
     /** Where calls are injected; it moves with the vDSO. */
     private long instruction;
 
-    private Tracee(Owner owner, int hostPid, Registers base, long instruction, long scratch) {
+    private Tracee(Owner owner, JobNumbers job, PidSpace space, int hostPid, Registers base, long instruction,
+            long scratch) {
         this.owner = owner;
+        this.job = job;
+        this.space = space;
         this.pid = owner.pid();
         this.hostPid = hostPid;
         this.base = base;
         this.scratch = scratch;
         this.memory = new ProcessMemory(hostPid);
         instruction(instruction);
+        job.put(this);
     }
 
     /** Takes over a stub of the shepherd. {@code instruction}: address of a syscall instruction in it. */
-    static Tracee seize(Owner owner, int hostPid, long instruction, long scratch) {
+    static Tracee seize(Owner owner, JobNumbers job, int hostPid, long instruction, long scratch) {
         Ptrace.seize(hostPid, OPTIONS);
         Ptrace.interrupt(hostPid);
         awaitInterrupt(hostPid);
         Ptrace.setSignalMask(hostPid, -1L);
-        Tracee tracee = new Tracee(owner, hostPid, Ptrace.registers(hostPid), instruction, 0);
+        Tracee tracee = new Tracee(owner, job, null, hostPid, Ptrace.registers(hostPid), instruction, 0);
         int anonymous = 0x100022; /* MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_PRIVATE */
         tracee.scratch = tracee.call("map scratch memory", Syscall.MMAP, scratch, SCRATCH_BYTES, 3, anonymous, -1, 0);
         long code = tracee.call("map code", Syscall.MMAP, scratch + SCRATCH_BYTES, CODE_BYTES, 5, anonymous, -1, 0);
@@ -121,59 +129,102 @@ final class Tracee implements Maker, AutoCloseable {
      * @param flags of clone(2): what it shares with this one
      */
     Tracee fork(Owner child, long flags) {
-        int host = clone("fork process " + child.pid(), SIGCHLD, flags, child.pid(), 0);
-        return new Tracee(child, host, base, instruction(), scratch);
+        return fork(child, flags, SIGCHLD, space);
+    }
+
+    /** As {@link #fork}, of the first process of a pid namespace. @param exitSignal 0 for CLONE_PARENT */
+    Tracee first(Owner child, long flags, long exitSignal, PidSpace its) {
+        return fork(child, flags, exitSignal, its);
+    }
+
+    private Tracee fork(Owner child, long flags, long exitSignal, PidSpace its) {
+        int host = newTask("fork process " + child.pid(), tryClone(exitSignal, flags, child.pid(), 0, its), child.pid(),
+                its);
+        return new Tracee(child, job, its, host, base, instruction(), scratch);
     }
 
     /** As {@link #fork}: a process that is none of the image's. */
     Tracee helper(int child) {
-        return fork(owner.helper(child), 0);
+        return helper(child, 0);
+    }
+
+    /** The same. @param flags as in {@link #fork} */
+    Tracee helper(int child, long flags) {
+        if (space != null) {
+            space.give(child);
+        }
+        return fork(owner.helper(child), flags);
     }
 
     /** As {@link #helper}; null where no process can have this number (above the namespace's pid_max). */
     Tracee helperIfPossible(int child) {
-        long made = tryClone(SIGCHLD, 0, child, 0);
+        long made = tryClone(SIGCHLD, 0, child, 0, space);
         return made == -LinuxError.EINVAL ? null
-                : new Tracee(owner.helper(child), newTask("fork process " + child, made, child), base, instruction(),
-                        scratch);
+                : new Tracee(owner.helper(child), job, space, newTask("fork process " + child, made, child, space),
+                        base, instruction(), scratch);
     }
 
     /**
      * A thread with id {@code tid}; returns its id for the tracer. {@code clearTid} as set_tid_address(2) has it, or 0.
      */
-    int thread(int tid, long clearTid, IntConsumer last) {
+    int thread(int tid, long clearTid) {
         long flags = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000; /* VM, FS, FILES, SIGHAND, THREAD, SYSVSEM */
         long all = clearTid == 0 ? flags : flags | 0x200000 /* CHILD_CLEARTID */;
-        long made = tryClone(0, all, tid, clearTid);
-        if (made == -LinuxError.EPERM) { // in a user namespace of the job's own
-            last.accept(tid - 1);
-            made = tryClone(0, all, 0, clearTid);
-        }
-        int host = newTask("make thread " + tid, made, tid);
+        int host = newTask("make thread " + tid, tryClone(0, all, tid, clearTid, space), tid, space);
         threads.put(tid, host);
         return host;
     }
 
-    /** clone3(2) with set_tid; the new task's id for the tracer, stopped and with all signals blocked. */
-    private int clone(String what, long exitSignal, long flags, int id, long clearTid) {
-        return newTask(what, tryClone(exitSignal, flags, id, clearTid), id);
+    /**
+     * clone3(2) with set_tid, which not everybody may in all pid namespaces: in a user namespace of the job's own the
+     * number is the next one that the kernel would give. Its result in the calling process, or {@code -errno}.
+     *
+     * @param its the pid namespace of the new task
+     */
+    private long tryClone(long exitSignal, long flags, int id, long clearTid, PidSpace its) {
+        long made = its == null ? clone(exitSignal, flags, clearTid, id)
+                : clone(exitSignal, flags, clearTid, its.inner(id), id);
+        if (made == -LinuxError.EPERM && its != null) {
+            job.last(id - 1);
+            made = clone(exitSignal, flags, clearTid, its.inner(id));
+        }
+        if (made == -LinuxError.EPERM) {
+            if (its != null) {
+                its.last(this, its.inner(id) - 1);
+            }
+            job.last(id - 1);
+            made = clone(exitSignal, flags, clearTid);
+        }
+        return made;
     }
 
-    /** Its result in the calling process, or {@code -errno}. */
-    private long tryClone(long exitSignal, long flags, int id, long clearTid) {
-        long ids = id == 0 ? 0 : structure().i32(id).put();
+    /** @param ids in the innermost namespace, and in the ones above it */
+    private long clone(long exitSignal, long flags, long clearTid, int... ids) {
+        Struct numbers = structure();
+        for (int id : ids) {
+            numbers.i32(id);
+        }
+        long at = ids.length == 0 ? 0 : numbers.put();
         // pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup
         long arguments = structure().i64(flags).i64(0).i64(clearTid).i64(0).i64(exitSignal).i64(0).i64(0).i64(0)
-                .i64(ids).i64(id == 0 ? 0 : 1).i64(0).put();
+                .i64(at).i64(ids.length).i64(0).put();
         return tryCall(Syscall.CLONE3, arguments, CLONE_ARGS_BYTES);
     }
 
-    private int newTask(String what, long made, int id) {
-        if (made != id) {
+    /** The new task's id for the tracer, stopped and with all signals blocked. */
+    private int newTask(String what, long made, int id, PidSpace its) {
+        if (made != (space == null ? id : its.inner(id))) {
             throw failed(what + ": " + (made < 0 ? LinuxError.name((int) -made) : "the kernel gave id " + made));
         }
         int host = injector.newTask();
         awaitInterrupt(host);
+        if (its != null) {
+            String[] numbers = Proc.field(Proc.text("/proc/" + host + "/status"), "NSpid:").split("\\s+");
+            if (!numbers[numbers.length - 1].equals(Integer.toString(its.inner(id)))
+                    || !numbers[numbers.length - 2].equals(Integer.toString(id))) {
+                throw failed(what + ": the kernel gave ids " + String.join(" ", numbers));
+            }
+        }
         return host;
     }
 
@@ -189,7 +240,7 @@ final class Tracee implements Maker, AutoCloseable {
         } else { // not 0, which a core_pattern that is a program does not care for (core(5))
             call("forbid a core file", Syscall.PRLIMIT64, 0, RLIMIT_CORE, structure().i64(1).i64(1).put(), 0);
         }
-        if (user != SAME_USER) {
+        if (user != SAME_USER && user != realUser()) {
             call("setresuid", Syscall.SETRESUID, user, user, user);
         }
         if (wanted.dumped()) { // what another user is not
@@ -206,6 +257,10 @@ final class Tracee implements Maker, AutoCloseable {
             throw failed("a child that had ended with status 0x%x could not be restored: %s (0x%x)"
                     .formatted(waitStatus, status, status.raw()));
         }
+    }
+
+    private int realUser() {
+        return Integer.parseUnsignedInt(Proc.field(Proc.text("/proc/" + hostPid + "/status"), "Uid:").split("\\s+")[0]);
     }
 
     /**
@@ -282,6 +337,20 @@ final class Tracee implements Maker, AutoCloseable {
         return hostPid;
     }
 
+    @Override
+    public int own(int number) {
+        return space == null ? number : space.inner(number);
+    }
+
+    /** What the tracer calls another process of the job, or the shepherd. */
+    int host(int number) {
+        return job.host(number);
+    }
+
+    PidSpace space() {
+        return space;
+    }
+
     long scratch() {
         return scratch;
     }
@@ -349,6 +418,24 @@ final class Tracee implements Maker, AutoCloseable {
             throw failed(what + " (thread " + tid + "): " + LinuxError.name((int) -result));
         }
         return result;
+    }
+
+    @Override
+    public long reopen(long descriptor, long flags) {
+        long opened = tryCall(Syscall.OPEN, string("/proc/self/fd/" + descriptor), flags, 0);
+        if (opened != -LinuxError.ENOENT) {
+            return opened;
+        }
+        // its /proc shows a pid namespace in which it has no number
+        long here = Syscall.call(Syscall.OPEN, Scratch.string("/proc/" + hostPid + "/fd/" + descriptor), flags, 0);
+        if (here < 0) {
+            return here;
+        }
+        try {
+            return Handover.give(this, List.of((int) here))[0];
+        } finally {
+            Files.close((int) here);
+        }
     }
 
     @Override
@@ -439,11 +526,12 @@ final class Tracee implements Maker, AutoCloseable {
 
     @Override
     public void close() {
+        job.remove(this);
         memory.close();
     }
 
     @Override
     public long passed(int from, long descriptor) {
-        return Handover.pass(this, Handover.host(hostPid, from), List.of(descriptor))[0];
+        return Handover.pass(this, job.host(from), List.of(descriptor))[0];
     }
 }

@@ -44,7 +44,7 @@ final class TreeGroups {
             for (TreeMember member : members) {
                 boolean moves = groups.contains(member.pid()) ? member.group() != member.pid()
                         : groups.contains(member.group());
-                if (moves && groups.contains(member.pid()) == former && !others(member)) {
+                if (moves && groups.contains(member.pid()) == former && !others(member) && !member.born()) {
                     plan.join(member.pid(), member.group());
                 }
             }

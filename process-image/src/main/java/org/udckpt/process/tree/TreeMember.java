@@ -4,8 +4,15 @@ package org.udckpt.process.tree;
  * A process, or a child that has ended and was not waited for yet. Numbers of the job's own pid namespace.
  *
  * @param parent as {@link org.udckpt.process.model.ProcessState#parentPid} has it
+ * @param born it can only be born in its process group, and not join it: it is in a pid namespace in which that has no
+ *     number
  */
-public record TreeMember(int pid, int parent, int session, int group) {
+public record TreeMember(int pid, int parent, int session, int group, boolean born) {
+    /** One that can join its group. */
+    public TreeMember(int pid, int parent, int session, int group) {
+        this(pid, parent, session, group, false);
+    }
+
     boolean leadsSession() {
         return session == pid;
     }

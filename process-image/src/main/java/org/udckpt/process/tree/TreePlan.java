@@ -36,6 +36,8 @@ public final class TreePlan {
     private final Map<Integer, List<TreeMember>> children = new HashMap<>();
     private final Map<Integer, Set<Integer>> births = new HashMap<>();
     private final Map<Integer, Integer> makers = new HashMap<>();
+    /** The groups in which processes are while they are made. */
+    private final Map<Integer, Integer> groups = new HashMap<>();
     private final Set<Integer> sessions = new HashSet<>();
     private final List<Stray> strays = new ArrayList<>();
     private final List<Fork> leaders = new ArrayList<>();
@@ -79,6 +81,7 @@ public final class TreePlan {
         for (TreeMember root : children.getOrDefault(0, List.of())) {
             first = first == 0 ? root.pid() : first;
             steps.add(new Root(root.pid()));
+            groups.put(root.pid(), OUTSIDE);
             grow(root, root.leadsSession() ? OUTSIDE : root.session());
         }
         for (TreeMember orphan : children.getOrDefault(ProcessState.ADOPTED, List.of())) {
@@ -142,6 +145,7 @@ public final class TreePlan {
         }
         if (leads) {
             steps.add(new NewSession(member.pid()));
+            groups.put(member.pid(), member.pid());
             sessions.add(member.pid());
         }
         for (TreeMember child : list) {
@@ -158,9 +162,30 @@ public final class TreePlan {
     }
 
     private void fork(int maker, TreeMember child, int session) {
+        if (child.born()) {
+            goInto(maker, child.group());
+        }
+        groups.put(child.pid(), groups.get(maker));
         makers.put(child.pid(), maker);
         steps.add(new Fork(maker, child.pid(), false));
         grow(child, session);
+    }
+
+    /** Who makes a process that has to be born in a group is in that first, if somebody leads it by now. */
+    private void goInto(int maker, int group) {
+        if (groups.get(maker) != group && groups.containsKey(group)) {
+            if (groups.get(group) != group) {
+                enter(group, group);
+            }
+            if (maker != group) {
+                enter(maker, group);
+            }
+        }
+    }
+
+    private void enter(int pid, int group) {
+        join(pid, group);
+        groups.put(pid, group);
     }
 
     /** Makes strays one after the other: each that is made may be the maker that another one needs. */
@@ -189,6 +214,7 @@ public final class TreePlan {
         int parent = stray.member.parent();
         int between = --helpers;
         steps.add(new Fork(maker, between, true));
+        groups.put(between, groups.get(maker));
         fork(between, stray.member, stray.session == OUTSIDE ? members.get(first).session() : stray.session);
         if (parent != ProcessState.ADOPTED) {
             steps.add(new Adopt(parent, true));
@@ -216,6 +242,7 @@ public final class TreePlan {
             if (maker != 0) {
                 helper(maker, session);
                 steps.add(new NewSession(session));
+                groups.put(session, session);
                 sessions.add(session);
                 return;
             }
@@ -227,6 +254,7 @@ public final class TreePlan {
     /** Makes a helper process, which lasts until all processes have joined their groups. */
     void helper(int maker, int pid) {
         Fork fork = new Fork(maker, pid, true);
+        groups.put(pid, groups.get(maker));
         makers.put(pid, maker);
         leaders.add(fork);
         steps.add(fork);

@@ -98,7 +98,7 @@ final class SavedJob implements AutoCloseable {
         for (int attempt = 1;; attempt++) {
             try {
                 Capture capture = how.apply(request);
-                for (int snapshot : capture.snapshotPids()) {
+                for (int snapshot : capture.shepherdsPids()) {
                     shepherd.tell("expect " + snapshot);
                 }
                 return capture;

@@ -61,7 +61,7 @@ final class AioCapture implements KindCapture {
             for (int i = 0; i < Layout.AIO_NOTES; i++) {
                 int at = Layout.AioNotes.ENTRIES + i * Layout.AioNote.SIZE;
                 if (table.getLong(at + Layout.AioNote.CONTEXT) == context) {
-                    return table.getLong(at + Layout.AioNote.PID) == process.namespacePid()
+                    return table.getLong(at + Layout.AioNote.PID) == process.ownPid()
                             ? table.getLong(at + Layout.AioNote.SUBMITTED) : -1;
                 }
             }

@@ -11,6 +11,12 @@ public interface Maker extends NamedProcess {
     /** As the agent numbers it. */
     int hostPid();
 
+    /**
+     * By which number it knows a process, a thread or a group of the job: in a pid namespace of the job's own that is
+     * another one than the job's. 0: by none.
+     */
+    int own(int pid);
+
     /** Number of the rank to which it belongs. */
     int rank();
 
@@ -22,6 +28,13 @@ public interface Maker extends NamedProcess {
 
     /** The result, or {@code -errno}. */
     long tryCall(long number, long... arguments);
+
+    /**
+     * Opens what is open here once more, as another open file description (proc_pid_fd(5)).
+     *
+     * @return the descriptor, or {@code -errno}
+     */
+    long reopen(long descriptor, long flags);
 
     /** As {@link #call}, in the thread that the job numbers so. */
     long callInThread(int tid, String what, long number, long... arguments);
@@ -49,13 +62,17 @@ public interface Maker extends NamedProcess {
 
     /** A descriptor here of what {@code descriptor} is in another process of the job (pidfd_getfd(2)). */
     default long fetch(int from, long descriptor) {
-        long handle = call("pidfd_open " + from, Syscall.PIDFD_OPEN, from, 0);
+        int number = own(from);
+        if (number == 0) {
+            return passed(from, descriptor);
+        }
+        long handle = call("pidfd_open " + from, Syscall.PIDFD_OPEN, number, 0);
         long fd = tryCall(Syscall.PIDFD_GETFD, handle, descriptor, 0);
         call("close", Syscall.CLOSE, handle);
         return fd == -LinuxError.EPERM ? passed(from, descriptor)
                 : LinuxError.check(fd, name() + ": pidfd_getfd " + descriptor + " of process " + from);
     }
 
-    /** The same by way of this process: user namespaces that the job has made lie between the two. */
+    /** The same by way of this process: namespaces that the job has made lie between the two. */
     long passed(int from, long descriptor);
 }

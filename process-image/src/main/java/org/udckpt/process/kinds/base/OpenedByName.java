@@ -64,7 +64,7 @@ public final class OpenedByName {
     /** Whether it is a file in /proc of a process or thread that has ended and was waited for. */
     public boolean ofEnded(OpenDescriptor open) {
         Matcher owner = OF_A_PROCESS.matcher(open.link());
-        if (!owner.matches() || ended.contains(Integer.parseInt(owner.group(1)))) {
+        if (!owner.matches() || ended.contains(open.process().ofProc(Integer.parseInt(owner.group(1))))) {
             return false;
         }
         String process = "/proc/" + owner.group(1);
@@ -75,7 +75,8 @@ public final class OpenedByName {
     }
 
     private boolean isGone(OpenDescriptor open, String directory, String number) {
-        return !owners.contains(Integer.parseInt(number)) && Files.tryStat(seenBy(open.process(), directory)) == null;
+        return !owners.contains(open.process().ofProc(Integer.parseInt(number)))
+                && Files.tryStat(seenBy(open.process(), directory)) == null;
     }
 
     /**
@@ -95,7 +96,7 @@ public final class OpenedByName {
     /** The name of a file in /proc or /sys whose owner, if it has one, is there. */
     public String pseudo(OpenDescriptor open) {
         Matcher owner = OF_A_PROCESS.matcher(open.link());
-        int pid = owner.matches() ? Integer.parseInt(owner.group(1)) : 0;
+        int pid = owner.matches() ? open.process().ofProc(Integer.parseInt(owner.group(1))) : 0;
         if (ended.contains(pid)) {
             refuseUnopened(open);
         } else if (owner.matches() && !owners.contains(pid)) {

@@ -20,6 +20,26 @@ public interface StoppedProcess {
     /** As the job numbers it. */
     int namespacePid();
 
+    /** Whether it is in a pid namespace of the job's own, below that in which the job was started. */
+    default boolean inPidNamespace() {
+        return false;
+    }
+
+    /** As it numbers itself (getpid(2)): in a pid namespace of the job's own that is another number. */
+    default int ownPid() {
+        return namespacePid();
+    }
+
+    /** The job's number of what it numbers so: of one of its threads, of its group or session; 0: it is none. */
+    default int ofOwn(int number) {
+        return number;
+    }
+
+    /** The job's number of what its /proc names so; 0: it is nothing of the job. */
+    default int ofProc(int number) {
+        return number;
+    }
+
     /** The process group as the job numbers it. */
     int namespaceGroup();
 

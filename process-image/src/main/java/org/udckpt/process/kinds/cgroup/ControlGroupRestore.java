@@ -204,7 +204,7 @@ final class ControlGroupRestore implements KindRestore<ControlGroup> {
         for (int thread : Proc.threads(maker.hostPid())) {
             String[] numbers = Proc.field(Proc.text("/proc/" + maker.hostPid() + "/task/" + thread + "/status"),
                     "NSpid:").split("\\s+");
-            if (numbers[numbers.length - 1].equals(Integer.toString(tid))) {
+            if (numbers[numbers.length - 1].equals(Integer.toString(maker.own(tid)))) {
                 return thread;
             }
         }

@@ -47,9 +47,9 @@ final class OpenFileRestore implements KindRestore<OpenFile> {
         }
         // A second open file description of the same inode, which may have no name (proc(5), /proc/PID/fd).
         // That path is a symbolic link, which O_NOFOLLOW (SQLite, Python's tempfile) would refuse.
-        String path = "/proc/self/fd/" + scope.made().in(maker, file.backing());
+        long there = scope.made().in(maker, file.backing());
         int flags = OpenFlags.kept(file.flags()) & ~Syscall.O_NOFOLLOW;
-        return at(maker, path, maker.tryCall(Syscall.OPEN, maker.string(path), flags, 0), file.position());
+        return at(maker, "/proc/self/fd/" + there, maker.reopen(there, flags), file.position());
     }
 
     /**

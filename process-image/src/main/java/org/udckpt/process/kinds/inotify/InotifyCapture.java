@@ -65,7 +65,7 @@ final class InotifyCapture implements KindCapture {
         String path = file.handle().length > 0 ? handles.find(open, file) : null;
         // in a mount namespace of the job's own, as root: names that were noted may be of any
         path = path == null && open.process().mountNamespace() == 0 ? names.find(open, file) : path;
-        path = path == null ? names.ofDescriptor(file) : path;
+        path = path == null && !open.process().inPidNamespace() ? names.ofDescriptor(file) : path;
         if (path == null) {
             throw open.refuse("watch " + file.number() + " of this inotify descriptor is on a file " + (handles.may()
                     ? "without a path, or on an invisible mount"

@@ -61,9 +61,9 @@ final class IoUringCapture implements KindCapture {
         }
         long id = scope.table().newId();
         scope.mapped(open, id);
-        int maker = note.process().namespaceThreads().contains(note.maker()) ? note.maker()
-                : note.process().namespacePid();
-        if (maker != note.maker() && (note.flags() & IoUring.SINGLE_ISSUER) != 0) {
+        int known = note.process().ofOwn(note.maker());
+        int maker = note.process().namespaceThreads().contains(known) ? known : note.process().namespacePid();
+        if (maker != known && (note.flags() & IoUring.SINGLE_ISSUER) != 0) {
             throw open.refuse("the thread that may use this io_uring (IORING_SETUP_SINGLE_ISSUER) has ended; close it");
         }
         open.duplicated(ring -> {

@@ -92,7 +92,7 @@ final class RingNotes {
         readOnce();
         Note found = null;
         for (Note note : notes) {
-            boolean own = note.process.namespaceThreads().contains(note.maker);
+            boolean own = note.process.namespaceThreads().contains(note.process.ofOwn(note.maker));
             if (note.inode == inode && (found == null || own)) {
                 found = note;
             }

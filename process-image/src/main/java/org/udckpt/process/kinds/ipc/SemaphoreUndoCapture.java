@@ -61,7 +61,7 @@ final class SemaphoreUndoCapture {
         if (undos.getInt(Layout.SemaphoreUndos.PENDING) > process.failedCalls(Syscall.SEMOP, SEMTIMEDOP)) {
             throw process.failed("a thread has just changed a semaphore (semop(2)), and has not noted it yet");
         }
-        if (undos.getInt(Layout.SemaphoreUndos.PID) != process.namespacePid()) {
+        if (undos.getInt(Layout.SemaphoreUndos.PID) != process.ownPid()) {
             return;
         }
         if (undos.getLong(Layout.SemaphoreUndos.LOST) != 0) {

@@ -53,7 +53,8 @@ public final class MountRows {
         }
         Map<Long, Long> users = mounts.others().add(table);
         mounts.others().networks().add(table, users, processes);
-        mounts.filesystems().forEach(this::filesystem);
+        ShownPids shown = new ShownPids(mounts.others().pids().firsts(), processes.getFirst());
+        mounts.filesystems().forEach((device, read) -> filesystem(device, read, shown));
         Set<Integer> groups = groups();
         for (MountNamespace namespace : mounts.namespaces()) {
             StoppedProcess process = members.get(namespace.number());
@@ -91,7 +92,7 @@ public final class MountRows {
         return groups;
     }
 
-    private void filesystem(long device, JobFilesystem read) {
+    private void filesystem(long device, JobFilesystem read, ShownPids shown) {
         long id = table.newId();
         filesystems.put(device, id);
         table.add(new JobFilesystem(id, read.fileSystem(), read.mounted(), read.settings()));
@@ -107,6 +108,10 @@ public final class MountRows {
         }
         if (read.fileSystem().equals(MountRestore.QUEUES)) {
             queues(id, device, all);
+        }
+        long pids = read.fileSystem().equals("proc") ? shown.of(all) : ShownPids.JOBS;
+        if (pids != ShownPids.JOBS) {
+            mounts.others().pids().addShown(table, id, pids);
         }
         if (read.fileSystem().equals("tmpfs")) {
             TmpfsReader reader = new TmpfsReader(table, id, contents, quiet);

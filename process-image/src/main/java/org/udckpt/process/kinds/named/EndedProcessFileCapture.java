@@ -30,6 +30,10 @@ final class EndedProcessFileCapture implements KindCapture {
             throw open.refuse(open.link() + " belongs to a process that has ended, and was read before: what is left "
                     + "of its text could not be read after a restart; close it first");
         }
+        if (open.process().inPidNamespace()) {
+            throw open.refuse(open.link() + " belongs to a process that has ended, and this one is in a pid namespace "
+                    + "of its own, which cannot be checkpointed together; close it first");
+        }
         long id = scope.table().newId();
         EndedProcessFile file = new EndedProcessFile(id, open.name(), open.openFlags(), open.position());
         scope.names().openable(open, file.of(open.process().namespacePid()));

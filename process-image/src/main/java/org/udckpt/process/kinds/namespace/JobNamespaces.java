@@ -77,6 +77,7 @@ public final class JobNamespaces implements AutoCloseable {
     private final Map<Long, Clock> clocks = new LinkedHashMap<>();
     private final IpcNamespaces ipc = new IpcNamespaces();
     private final JobNetworks networks = new JobNetworks();
+    private final JobPidNamespaces pids = new JobPidNamespaces(this);
 
     /**
      * The user namespace of a process that has left the one in which the job was started.
@@ -175,6 +176,11 @@ public final class JobNamespaces implements AutoCloseable {
     /** The network namespaces. */
     public JobNetworks networks() {
         return networks;
+    }
+
+    /** Those of process numbers. */
+    public JobPidNamespaces pids() {
+        return pids;
     }
 
     /** A process that has left the UTS namespace in which the job was started. */
@@ -276,6 +282,7 @@ public final class JobNamespaces implements AutoCloseable {
             clock.members.forEach(
                     process -> table.add(new TimeNamespaceMember(table.newId(), process.namespacePid(), id, false)));
         }
+        pids.add(table, ids);
         return ids;
     }
 

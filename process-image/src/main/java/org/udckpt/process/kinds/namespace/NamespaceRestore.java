@@ -4,8 +4,6 @@ import static org.udckpt.linux.LinuxConstants.CLONE_NEWIPC;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWTIME;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWUSER;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWUTS;
-import static org.udckpt.linux.LinuxConstants.PR_SET_SECUREBITS;
-import static org.udckpt.linux.LinuxConstants.SECBIT_NO_SETUID_FIXUP;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -24,12 +22,10 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
-import org.udckpt.process.kinds.base.Struct;
 import org.udckpt.process.model.IpcNamespace;
 import org.udckpt.process.model.IpcNamespaceMember;
 import org.udckpt.process.model.IpcSetting;
 import org.udckpt.process.model.NetworkNamespaceMember;
-import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.TimeNamespace;
 import org.udckpt.process.model.TimeNamespaceMember;
 import org.udckpt.process.model.TimeOffsets;
@@ -98,11 +94,15 @@ public final class NamespaceRestore implements AutoCloseable {
             return;
         }
         boolean root = User.id() == 0 && user.parentNamespace() == 0;
+        List<Maker> there = PidNamespaceRestore.bornIn(scope, user);
+        List<Maker> outside = entering.stream().filter(maker -> !there.contains(maker)).toList();
         if (root) {
-            entering.forEach(this::identify);
+            outside.forEach(maker -> FirstIdentity.take(maker, scope.image(), maker.pid()));
         }
-        Maker first = entering.getFirst();
-        first.call("unshare its user namespace", Syscall.UNSHARE, CLONE_NEWUSER);
+        Maker first = there.isEmpty() ? entering.getFirst() : there.getFirst();
+        if (there.isEmpty()) {
+            first.call("unshare its user namespace", Syscall.UNSHARE, CLONE_NEWUSER);
+        }
         String users = map(user.userMap(), parent(user) == null ? null : parent(user).userMap());
         String groups = map(user.groupMap(), parent(user) == null ? null : parent(user).groupMap());
         if (user.groupsDenied()) {
@@ -110,35 +110,11 @@ public final class NamespaceRestore implements AutoCloseable {
         }
         write(first, root, "gid_map", groups);
         write(first, root, "uid_map", users);
-        follow(first, entering, 1, "user", CLONE_NEWUSER);
+        follow(first, outside, there.isEmpty() ? 1 : 0, "user", CLONE_NEWUSER);
     }
 
     private UserNamespace parent(UserNamespace user) {
         return users.get(user.parentNamespace());
-    }
-
-    /** While it may still become anybody: what it is afterwards its user namespace may have no number for. */
-    private void identify(Maker maker) {
-        for (Privileges privileges : scope.image().privileges()) {
-            if (privileges instanceof Privileges.Credentials wanted && wanted.pid() == maker.pid()
-                    && wanted.tid() == maker.pid()) {
-                maker.call("PR_SET_SECUREBITS", Syscall.PRCTL, PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP);
-                maker.call("setgroups", Syscall.SETGROUPS, wanted.supplementary().length,
-                        list(maker, wanted.supplementary()).put());
-                maker.call("setresgid", Syscall.SETRESGID, id(wanted.groups()[0]), id(wanted.groups()[1]),
-                        id(wanted.groups()[2]));
-                maker.call("setresuid", Syscall.SETRESUID, id(wanted.users()[0]), id(wanted.users()[1]),
-                        id(wanted.users()[2]));
-            }
-        }
-    }
-
-    private static Struct list(Maker maker, int[] numbers) {
-        Struct list = maker.structure();
-        for (int number : numbers) {
-            list.i32(number);
-        }
-        return list;
     }
 
     private static long id(int id) {

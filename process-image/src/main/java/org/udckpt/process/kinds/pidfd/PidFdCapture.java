@@ -63,9 +63,10 @@ final class PidFdCapture implements KindCapture {
             }
         }
         String[] numbers = numbers(open.info());
-        int own = Integer.parseInt(numbers[numbers.length - 1]);
-        if (scope.ended(own)
-                && numbers.length == numbers(Proc.text("/proc/" + open.process().pid() + "/status")).length) {
+        int level = numbers(Proc.text("/proc/" + open.process().task() + "/status")).length
+                - (open.process().inPidNamespace() ? 1 : 0);
+        int own = numbers.length < level ? 0 : Integer.parseInt(numbers[level - 1]);
+        if (own != 0 && scope.ended(own)) {
             return own;
         }
         throw open.refuse("it refers to process " + here + " (pidfd_open(2)), which is not part of the job; close it "

@@ -19,9 +19,16 @@ final class PidFdRestore implements KindRestore<PidFd> {
     @Override
     public long make(Maker maker, PidFd descriptor) {
         int pid = descriptor.gone() ? scope.endingChild(KIND.endingChild(descriptor)) : descriptor.pid();
-        return maker.call(
-                "pidfd_open " + pid, Syscall.PIDFD_OPEN, pid,
+        // who is in a pid namespace of the job's own may have got it from outside
+        Maker opener = maker.own(pid) != 0 ? maker : scope.process(scope.image().processes().getFirst().pid());
+        long opened = opener.call("pidfd_open " + pid, Syscall.PIDFD_OPEN, opener.own(pid),
                 descriptor.flags() & (Syscall.O_NONBLOCK | Syscall.O_EXCL));
+        if (opener == maker) {
+            return opened;
+        }
+        long given = maker.fetch(opener.pid(), opened);
+        opener.call("close", Syscall.CLOSE, opened);
+        return given;
     }
 
     @Override

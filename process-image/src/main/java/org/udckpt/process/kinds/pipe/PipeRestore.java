@@ -110,10 +110,10 @@ final class PipeRestore implements KindRestore<PipeEnd> {
 
     /** Each end is an open file description of its own, with its own flags. */
     private static long end(Maker maker, PipeEnd end, long[] pair) {
-        String path = "/proc/self/fd/" + pair[end.writeEnd() ? 1 : 0];
         int access = end.flags() & ACCESS;
         // O_CLOEXEC would stay among the flags that F_GETFL shows
-        long fd = maker.call("open a pipe's end", Syscall.OPEN, maker.string(path), access | Syscall.O_NONBLOCK, 0);
+        long fd = LinuxError.check(maker.reopen(pair[end.writeEnd() ? 1 : 0], access | Syscall.O_NONBLOCK),
+                maker.name() + ": open a pipe's end");
         maker.call("set a pipe's flags", Syscall.FCNTL, fd, F_SETFL, end.flags() & ~ACCESS);
         return fd;
     }

@@ -27,7 +27,7 @@ final class SignalOnReadyRestore implements KindRestore<SignalOnReady> {
     private void set(SignalOnReady signals) {
         Descriptor any = scope.descriptor(signals.object());
         Maker maker = scope.process(any.pid());
-        SignalReceiver.set(maker, any.fd(), signals.signal(), signals.type(), signals.receiver());
+        SignalReceiver.set(scope, maker, any.fd(), signals.signal(), signals.type(), signals.receiver());
         long flags = maker.call("F_GETFL", Syscall.FCNTL, any.fd(), F_GETFL, 0);
         maker.call("set O_ASYNC", Syscall.FCNTL, any.fd(), F_SETFL, flags | O_ASYNC);
     }

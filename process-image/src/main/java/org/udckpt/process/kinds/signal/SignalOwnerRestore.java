@@ -33,7 +33,7 @@ final class SignalOwnerRestore implements KindRestore<SignalOwner> {
 
     private Maker set(Descriptor any, int signal, int type, int receiver) {
         Maker maker = scope.process(any.pid());
-        SignalReceiver.set(maker, any.fd(), signal, type, receiver);
+        SignalReceiver.set(scope, maker, any.fd(), signal, type, receiver);
         return maker;
     }
 

@@ -199,7 +199,8 @@ public final class TerminalRestore {
                 .ifPresent(terminal -> {
                     long master = master(leader, terminal);
                     leader.call("foreground group of a terminal", Syscall.IOCTL, master,
-                            org.udckpt.linux.Terminal.TIOCSPGRP, leader.structure().i32(terminal.foreground()).put());
+                            org.udckpt.linux.Terminal.TIOCSPGRP,
+                            leader.structure().i32(leader.own(terminal.foreground())).put());
                 });
     }
 

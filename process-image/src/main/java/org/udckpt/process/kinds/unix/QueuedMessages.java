@@ -189,7 +189,11 @@ final class QueuedMessages {
                 + Integer.BYTES * (sent.size() + 1)).order(ByteOrder.LITTLE_ENDIAN);
         if (sender != null) {
             // who could not be made again, of which there was a warning, cannot be named
-            int pid = scope.makers().containsKey(sender.pid()) ? sender.pid() : maker.pid();
+            int pid = maker.own(scope.makers().containsKey(sender.pid()) ? sender.pid() : maker.pid());
+            if (pid == 0) {
+                throw maker.unsupported("process " + sender.pid() + " has sent a message that waits in a unix socket, "
+                        + "and has no number in the pid namespace of the socket's owner");
+            }
             bytes.putLong(CONTROL_HEADER + CREDENTIAL_BYTES).putInt(SOL_SOCKET).putInt(SCM_CREDENTIALS);
             bytes.putInt(pid).putInt(sender.uid()).putInt(sender.gid()).putInt(0);
         }

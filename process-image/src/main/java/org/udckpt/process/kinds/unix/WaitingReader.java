@@ -48,7 +48,8 @@ final class WaitingReader {
 
     /** Of the job's pid namespace below this process's. */
     private int depth() {
-        return numbers(Integer.toString(listener.process().pid())) - numbers("self");
+        int below = listener.process().inPidNamespace() ? 1 : 0;
+        return numbers(Integer.toString(listener.process().pid())) - below - numbers("self");
     }
 
     private static int numbers(String process) {
