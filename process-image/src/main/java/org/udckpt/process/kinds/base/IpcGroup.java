@@ -14,9 +14,10 @@ import java.util.Set;
  * @param devices the device of its message queues; where the job was started, those of all others
  */
 public record IpcGroup(long id, List<AskedProcess> members, List<AskedProcess> job, String queues, Set<Long> devices) {
-    /** In which calls are made. */
+    /** In which calls are made: who is in a pid namespace of the job's own does not see all processes. */
     public AskedProcess caller() {
-        return members.getFirst();
+        return members.stream().filter(member -> member.ownPid() == member.namespacePid()).findFirst()
+                .orElse(members.getFirst());
     }
 
     /** Whether a message queue of this device can be one of this namespace. */

@@ -147,9 +147,22 @@ abstract class IpcCapture implements KindCapture {
         return asked.refuse(reason);
     }
 
-    /** As the job numbers them, where the namespace is shared; in the job's own they are the job's numbers already. */
+    /** As the job numbers them; the process that was asked numbers them as in its own pid namespace. */
     int[] numbers(int[] pids) {
-        return users == null ? pids : IntStream.of(pids).map(this::number).toArray();
+        if (users != null) {
+            return IntStream.of(pids).map(this::number).toArray();
+        }
+        return asked.ownPid() == asked.namespacePid() ? pids : IntStream.of(pids).map(this::ofOwn).toArray();
+    }
+
+    private int ofOwn(int inner) {
+        String own = pidNamespace(asked);
+        return processes.stream().filter(one -> one.ownPid() == inner && own.equals(pidNamespace(one)))
+                .mapToInt(AskedProcess::namespacePid).findFirst().orElse(0);
+    }
+
+    private static String pidNamespace(AskedProcess process) {
+        return Files.readLink("/proc/" + process.task() + "/ns/pid");
     }
 
     private int number(int pid) {
