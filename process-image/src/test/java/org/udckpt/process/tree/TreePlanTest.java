@@ -184,6 +184,18 @@ class TreePlanTest {
                 .contains("its parent 99 is not in the job"));
     }
 
+    /** In a pid namespace of its own it could not name the group that its parent was in. */
+    @Test
+    void whoCannotJoinItsGroupIsBornInIt() throws TreeRefused {
+        List<TreeStep> steps = TreePlan.of(List.of(new TreeMember(ROOT, 0, ROOT, ROOT),
+                new TreeMember(101, ROOT, ROOT, 101), new TreeMember(102, ROOT, ROOT, 101),
+                new TreeMember(103, 102, ROOT, 101, true), new TreeMember(104, 103, ROOT, 101, true)));
+        int born = steps.indexOf(new TreeStep.Fork(102, 103, false));
+        assertTrue(steps.subList(0, born).contains(new TreeStep.JoinGroup(102, 101)), steps.toString());
+        assertTrue(steps.stream().noneMatch(step -> step instanceof TreeStep.JoinGroup joins && joins.pid() > 102),
+                steps.toString());
+    }
+
     /** Forked by the helper of its session before its parent, and the first process, had sessions of their own. */
     @Test
     void aChildThatStayedIsForkedFirst() throws TreeRefused {
