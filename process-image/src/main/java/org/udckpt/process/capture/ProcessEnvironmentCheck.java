@@ -3,10 +3,10 @@ package org.udckpt.process.capture;
 import java.util.List;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Proc;
+import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.OpenedByName;
 import org.udckpt.process.kinds.mount.JobMounts;
-import org.udckpt.process.kinds.namespace.JobNetworks;
 
 /**
  * Refuses a process that has left the surroundings in which its rank was started, and in which a restart would put it:
@@ -58,6 +58,9 @@ final class ProcessEnvironmentCheck {
                 entered(process, NAMESPACES[i]);
             }
         }
+        if (process.threads.size() > 1 && (User.id() == 0 || process.ownUsers)) {
+            refuseThreads(process);
+        }
         String root = Files.readLink("/proc/" + process.task() + "/root");
         if (!"/".equals(root)) {
             process.rootDirectory = root;
@@ -82,9 +85,22 @@ final class ProcessEnvironmentCheck {
             process.lostRights =
                     process.lostRights == null ? AgentRights.lost(thread.tid, thread.status) : process.lostRights;
             refuseThread(process, thread);
-            JobNetworks.refuseThread(process, thread.tid);
             thread.storeBypass = StatusLines.storeBypass(thread.status, origin);
             thread.indirectBranch = StatusLines.indirectBranch(thread.status, origin);
+        }
+    }
+
+    /** Who may make a namespace may do so in one thread only. */
+    private static void refuseThreads(TracedProcess process) {
+        for (int i = 0; i < NAMESPACES.length; i++) {
+            String own = namespace(process.task(), i);
+            for (TracedThread thread : process.threads) {
+                String its = Files.readLink("/proc/" + process.pid + "/task/" + thread.tid + "/ns/" + NAMESPACES[i]);
+                if (its != null && !its.equals(own)) {
+                    throw process.refuse("thread " + thread.tid + " is in another " + NAMESPACES[i]
+                            + " namespace than the process (unshare(2), setns(2)), which cannot be checkpointed");
+                }
+            }
         }
     }
 
@@ -95,6 +111,7 @@ final class ProcessEnvironmentCheck {
                 mounts.others().entered(process, started);
                 process.ownUsers = true;
             }
+            case "ipc" -> process.ipcNamespace = mounts.others().talking(process, started);
             case "net" -> mounts.others().networks().entered(process, mounts.others().owner(process, "net", started));
             case "uts" -> mounts.others().named(process, started);
             case "time_for_children" -> mounts.others().timed(process, started);

@@ -71,6 +71,8 @@ final class TracedProcess implements AskedProcess {
     String seenThrough;
     /** Null: that in which the job was started. */
     MountNamespace mountNamespace;
+    /** {@link #ipcNamespace()} */
+    long ipcNamespace;
     /** It is in a user namespace that the job has made. */
     boolean ownUsers;
     /** The process that the job was started by, in this one's namespace: {@link SharingCheck#origin}. */
@@ -203,6 +205,11 @@ final class TracedProcess implements AskedProcess {
     @Override
     public String mounts() {
         return seenThrough == null ? AskedProcess.super.mounts() : seenThrough;
+    }
+
+    @Override
+    public long ipcNamespace() {
+        return ipcNamespace;
     }
 
     @Override

@@ -18,17 +18,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 
 /** What cannot be captured is refused by name, with rank, process and descriptor, and the program goes on unharmed. */
 @Timeout(180)
 class RefusalTest {
-    static {
-        MountThread.library(Path.of(System.getProperty("udckpt.native"), "libudckpt-agent.so"));
-    }
-
     @ParameterizedTest
     @CsvSource("userfaultfd, userfaultfd cannot, true")
     void byName(String feature, String words, boolean descriptor) throws Exception {
@@ -124,7 +119,10 @@ class RefusalTest {
 
     /** What only root can do. */
     @ParameterizedTest
-    @CsvSource({"own-ipc, ipc namespace of its own", "others-root, can be replaced by user 61002",
+    @CsvSource({"thread-names, is in another uts namespace than the process",
+            "left-segment, which is not of the IPC namespace that it is in now",
+            "left-segment-replaced, which is not of the IPC namespace that it is in now",
+            "others-root, can be replaced by user 61002",
             "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",
             "raw-shut, a raw socket (IPv4) that was shut",
             "unix-early-urgent, not accepted yet has urgent data", "unix-early-large, of more than about a page",
@@ -144,7 +142,7 @@ class RefusalTest {
             "network-route, could not make again: route to 10.1.0.0/16",
             "network-rule, could not make again: routing rule",
             "network-address, 'for some time only, network address 10.1.0.1/16'",
-            "network-thread, is in another network namespace than its main thread",
+            "network-thread, is in another net namespace than the process",
             "network-socket, belongs to a network namespace that no process of the job is in",
             "network-pair, and is now in another network namespace",
             "network-alone, no process of the job is left there"})

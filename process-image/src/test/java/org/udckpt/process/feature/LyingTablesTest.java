@@ -46,7 +46,7 @@ class LyingTablesTest {
                     "posix_queues", "removed_node",
                     "ip_level", "raw_sockets", "packet_sockets", "netlink_peers", "ended_owner",
                     "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees",
-                    "shared_tables", "io_uring", "aio", "user_namespaces", "time_namespaces",
+                    "shared_tables", "io_uring", "aio", "user_namespaces", "time_namespaces", "ipc_namespaces",
                     "mount_sockets", "fanotify", "network_namespace");
     private static final int RESTORED = Integer.getInteger("udckpt.lies", 40);
     private static final Path NOWHERE = Path.of("/nowhere");

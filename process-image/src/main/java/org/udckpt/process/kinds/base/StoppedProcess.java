@@ -53,6 +53,11 @@ public interface StoppedProcess {
         return 0;
     }
 
+    /** The number of the IPC namespace that it has made or entered; 0: that in which the job was started. */
+    default long ipcNamespace() {
+        return 0;
+    }
+
     /** What leads to a path of it, for this process. */
     default String seen(String path) {
         return mounts() + path;

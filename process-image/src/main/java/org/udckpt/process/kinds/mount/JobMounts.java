@@ -114,9 +114,9 @@ public final class JobMounts implements AutoCloseable {
 
     @Override
     public synchronized void close() {
+        users.close();
         namespaces.values().forEach(MountNamespace::close);
         namespaces.clear();
-        users.networks().close();
         if (origin != null) {
             origin.close();
             origin = null;

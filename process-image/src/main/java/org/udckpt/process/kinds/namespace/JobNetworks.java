@@ -10,7 +10,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Namespace;
 import org.udckpt.linux.NetworkCalls;
@@ -128,15 +127,6 @@ public final class JobNetworks implements AutoCloseable {
     /** Whether the process is in one of these namespaces. */
     public synchronized boolean has(StoppedProcess process) {
         return networks.values().stream().anyMatch(one -> one.members.contains(process));
-    }
-
-    /** A thread that is in another network namespace than its process. @throws RuntimeException the refusal */
-    public static void refuseThread(StoppedProcess process, int thread) {
-        String own = Files.readLink("/proc/" + process.task() + "/task/" + thread + "/ns/net");
-        if (own != null && !own.equals(Files.readLink("/proc/" + process.task() + "/ns/net"))) {
-            throw process.refuse("its thread " + thread + " is in another network namespace than its main thread, "
-                    + "which cannot be checkpointed");
-        }
     }
 
     /**

@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.namespace;
 
+import static org.udckpt.linux.LinuxConstants.CLONE_NEWIPC;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWTIME;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWUSER;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWUTS;
@@ -18,12 +19,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.kinds.base.Struct;
+import org.udckpt.process.model.IpcNamespace;
+import org.udckpt.process.model.IpcNamespaceMember;
+import org.udckpt.process.model.IpcSetting;
 import org.udckpt.process.model.NetworkNamespaceMember;
 import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.TimeNamespace;
@@ -35,8 +40,8 @@ import org.udckpt.process.model.UtsNamespace;
 import org.udckpt.process.model.UtsNamespaceMember;
 
 /**
- * Makes user, UTS and time namespaces, and lets the job's processes enter them, one level of user namespaces after the
- * other: in each a process has all capabilities until it gets those of the image.
+ * Makes user, UTS, IPC and time namespaces, and lets the job's processes enter them, one level of user namespaces after
+ * the other: in each a process has all capabilities until it gets those of the image.
  */
 public final class NamespaceRestore implements AutoCloseable {
     /** user_namespaces(7): lines of a map. */
@@ -66,7 +71,8 @@ public final class NamespaceRestore implements AutoCloseable {
     public static boolean none(RestoreScope scope) {
         return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(UtsNamespaceMember.class).isEmpty()
                 && scope.objects(TimeNamespaceMember.class).isEmpty()
-                && scope.objects(NetworkNamespaceMember.class).isEmpty();
+                && scope.objects(NetworkNamespaceMember.class).isEmpty()
+                && scope.objects(IpcNamespaceMember.class).isEmpty();
     }
 
     /** Those above come first. */
@@ -193,15 +199,50 @@ public final class NamespaceRestore implements AutoCloseable {
         }
     }
 
-    /** Makes the network, UTS and time namespaces that a user namespace owns; 0: that in which the job was started. */
+    /** Makes the other namespaces that a user namespace owns; 0: that in which the job was started. */
     public void makeOthers(long user) {
         name(user);
         new NetworkRestore(scope).make(user);
+        for (IpcNamespace ipc : scope.objects(IpcNamespace.class)) {
+            if (ipc.userOwner() == user) {
+                makeIpc(ipc);
+            }
+        }
         for (TimeNamespace clock : scope.objects(TimeNamespace.class)) {
             if (clock.userOwner() == user) {
                 setClock(clock);
             }
         }
+    }
+
+    private void makeIpc(IpcNamespace ipc) {
+        List<Maker> members = scope.objects(IpcNamespaceMember.class).stream()
+                .filter(member -> member.ipcNamespace() == ipc.id())
+                .<Maker>map(member -> scope.process(member.pid())).toList();
+        if (members.isEmpty()) {
+            return;
+        }
+        Maker first = members.getFirst();
+        first.call("unshare its IPC objects", Syscall.UNSHARE, CLONE_NEWIPC);
+        for (IpcSetting setting : scope.objects(IpcSetting.class)) {
+            if (setting.ipcNamespace() == ipc.id()) {
+                set(first, setting);
+            }
+        }
+        follow(first, members, 1, "ipc", CLONE_NEWIPC);
+    }
+
+    private static void set(Maker maker, IpcSetting setting) {
+        String file = "/proc/sys/" + setting.setting();
+        long fd = maker.tryCall(Syscall.OPEN, maker.string(file), Syscall.O_WRONLY | Syscall.O_CLOEXEC, 0);
+        if (fd < 0) {
+            throw maker.unsupported("its IPC namespace has " + setting.setting() + " = " + setting.settingText()
+                    + ", which cannot be set here (open " + file + ": " + LinuxError.name((int) -fd)
+                    + "); restart it as root");
+        }
+        byte[] text = setting.settingText().getBytes(StandardCharsets.US_ASCII);
+        maker.call("write " + setting.settingText() + " to " + file, Syscall.WRITE, fd, maker.bytes(text), text.length);
+        maker.call("close", Syscall.CLOSE, fd);
     }
 
     private void setClock(TimeNamespace clock) {
