@@ -18,17 +18,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 
 /** What cannot be captured is refused by name, with rank, process and descriptor, and the program goes on unharmed. */
 @Timeout(180)
 class RefusalTest {
-    static {
-        MountThread.library(Path.of(System.getProperty("udckpt.native"), "libudckpt-agent.so"));
-    }
-
     @ParameterizedTest
     @CsvSource("userfaultfd, userfaultfd cannot, true")
     void byName(String feature, String words, boolean descriptor) throws Exception {
