@@ -176,7 +176,7 @@ public final class NamespaceRestore implements AutoCloseable {
         }
     }
 
-    /** Makes the network, UTS, IPC and time namespaces that a user namespace owns; 0: that in which the job was started. */
+    /** Makes network, UTS, IPC and time namespaces that a user namespace owns; 0: that in which the job was started. */
     public void makeOthers(long user) {
         name(user);
         new NetworkRestore(scope).make(user);
