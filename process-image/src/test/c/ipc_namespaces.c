@@ -1,6 +1,6 @@
 /* IPC namespaces: the same keys, names and, often, the same numbers in three of them; with limits of their own, a
  * thread and a child, undo of semaphores, message queues that nobody has open, and their file system mounted. An
- * ordinary user has them in user namespaces of his own.
+ * ordinary user has them in user namespaces of his own. One with a control group namespace, too.
  */
 #include "feature.h"
 #include <mqueue.h>
@@ -116,6 +116,15 @@ static void enter(int flags) {
   write_file("/proc/self/gid_map", text);
 }
 
+/* In a namespace of control groups whose root is the job's group. */
+static void check_groups(void) {
+  char line[256];
+  FILE *groups = fopen("/proc/self/cgroup", "r");
+  while (groups && fgets(line, sizeof line, groups))
+    CHECK(!strcmp(strrchr(line, ':'), ":/\n"), "it is in control group %s", line);
+  if (groups) fclose(groups);
+}
+
 static void *thread(void *unused) {
   Identity self = identity();
   while (!feature_over) {
@@ -133,7 +142,7 @@ static void first(void) {
   MUST(!shmdt(memory) && !mq_close(held));
   struct sembuf take = {0, -1, SEM_UNDO};
   MUST(!semop(set, &take, 1)); /* which the kernel gives back when the namespace is left */
-  enter(CLONE_NEWNS);
+  enter(CLONE_NEWNS | CLONE_NEWCGROUP);
   bool limits = may_set_limits();
   if (limits) write_file("/proc/sys/kernel/msgmnb", "23456"), write_file("/proc/sys/kernel/sem", "300 4000 50 70");
   long bytes = limit("/proc/sys/kernel/msgmnb"), most = limit("/proc/sys/fs/mqueue/msg_max");
@@ -145,6 +154,7 @@ static void first(void) {
   if (child) write_file(scratch("first"), "ready");
   while (!feature_finishing()) {
     if (child) check_objects();
+    check_groups();
     CHECK(semget(key, 1, 0) == set && !access(scratch("q"), F_OK), "not in the namespace");
     char file[PATH_MAX];
     snprintf(file, sizeof file, "%s%s", scratch("q"), name);

@@ -79,6 +79,9 @@ final class ProcessEnvironmentCheck {
                     + ": a restart cannot restore that");
         }
         cgroups.read(process);
+        if (isApart(process, "cgroup")) {
+            mounts.others().groups().entered(process, started);
+        }
         process.originPid = originPid;
         process.lostRights = AgentRights.lost(itsLabel);
         if (process.endedMain != null) {
@@ -92,6 +95,12 @@ final class ProcessEnvironmentCheck {
             thread.storeBypass = StatusLines.storeBypass(thread.status, origin);
             thread.indirectBranch = StatusLines.indirectBranch(thread.status, origin);
         }
+    }
+
+    private boolean isApart(TracedProcess process, String namespace) {
+        int which = List.of(NAMESPACES).indexOf(namespace);
+        String own = namespace(process.task(), which);
+        return own != null && namespaces[which] != null && !own.equals(namespaces[which]);
     }
 
     /** Who may make a namespace may do so in one thread only. */
@@ -119,6 +128,8 @@ final class ProcessEnvironmentCheck {
             case "net" -> mounts.others().networks().entered(process, mounts.others().owner(process, "net", started));
             case "pid" -> inPidNamespace(process);
             case "pid_for_children" -> childrenApart(process);
+            case "cgroup" -> { // when its groups are known
+            }
             case "uts" -> mounts.others().named(process, started);
             case "time_for_children" -> mounts.others().timed(process, started);
             case "time" -> { // where that of its children is another one, too, it is asked about that

@@ -51,6 +51,8 @@ import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
 import org.udckpt.process.kinds.named.RemovedDeviceKind;
 import org.udckpt.process.kinds.named.RootDirectoryKind;
+import org.udckpt.process.kinds.namespace.CgroupNamespaceKind;
+import org.udckpt.process.kinds.namespace.CgroupNamespaceMemberKind;
 import org.udckpt.process.kinds.namespace.IpcNamespaceKind;
 import org.udckpt.process.kinds.namespace.IpcNamespaceMemberKind;
 import org.udckpt.process.kinds.namespace.IpcPlaceKind;
@@ -235,11 +237,6 @@ public enum ObjectKinds {
     NAMESPACE_OWNER(new NamespaceOwnerKind()),
     UTS_NAMESPACE(new UtsNamespaceKind()),
     UTS_NAMESPACE_MEMBER(new UtsNamespaceMemberKind()),
-    IPC_NAMESPACE(new IpcNamespaceKind()),
-    IPC_NAMESPACE_MEMBER(new IpcNamespaceMemberKind()),
-    IPC_SETTING(new IpcSettingKind()),
-    /** What is in one. */
-    IPC_PLACE(new IpcPlaceKind()),
     TIME_NAMESPACE(new TimeNamespaceKind()),
     TIME_NAMESPACE_MEMBER(new TimeNamespaceMemberKind()),
     /** Open namespaces of other processes. */
@@ -264,7 +261,16 @@ public enum ObjectKinds {
     /** pid_namespaces(7). */
     PID_NAMESPACE(new PidNamespaceKind()),
     PID_NAMESPACE_MEMBER(new PidNamespaceMemberKind()),
-    PROC_FILESYSTEM(new ProcFilesystemKind());
+    PROC_FILESYSTEM(new ProcFilesystemKind()),
+    /** ipc_namespaces(7). */
+    IPC_NAMESPACE(new IpcNamespaceKind()),
+    IPC_NAMESPACE_MEMBER(new IpcNamespaceMemberKind()),
+    IPC_SETTING(new IpcSettingKind()),
+    /** What is in one. */
+    IPC_PLACE(new IpcPlaceKind()),
+    /** cgroup_namespaces(7). */
+    CGROUP_NAMESPACE(new CgroupNamespaceKind()),
+    CGROUP_NAMESPACE_MEMBER(new CgroupNamespaceMemberKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -76,6 +76,7 @@ public final class JobNamespaces implements AutoCloseable {
     private final Map<Long, Names> names = new LinkedHashMap<>();
     private final Map<Long, Clock> clocks = new LinkedHashMap<>();
     private final IpcNamespaces ipc = new IpcNamespaces();
+    private final CgroupNamespaces groups = new CgroupNamespaces(this);
     private final JobNetworks networks = new JobNetworks();
     private final JobPidNamespaces pids = new JobPidNamespaces(this);
 
@@ -197,6 +198,11 @@ public final class JobNamespaces implements AutoCloseable {
         return ipc.entered(process, owner(process, "ipc", started));
     }
 
+    /** Those of control groups. */
+    public CgroupNamespaces groups() {
+        return groups;
+    }
+
     /** The IPC namespaces. */
     public IpcNamespaces ipc() {
         return ipc;
@@ -272,6 +278,7 @@ public final class JobNamespaces implements AutoCloseable {
                     process -> table.add(new UtsNamespaceMember(table.newId(), process.namespacePid(), id)));
         }
         ipc.add(table, ids);
+        groups.add(table, ids);
         for (Clock clock : clocks.values()) {
             long id = table.newId();
             table.add(new TimeNamespace(id, ids.get(clock.owner), clock.ahead.monotonicNs(),

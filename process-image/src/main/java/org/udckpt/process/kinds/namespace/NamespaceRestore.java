@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.namespace;
 
+import static org.udckpt.linux.LinuxConstants.CLONE_NEWCGROUP;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWIPC;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWTIME;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWUSER;
@@ -22,6 +23,8 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.model.CgroupNamespace;
+import org.udckpt.process.model.CgroupNamespaceMember;
 import org.udckpt.process.model.IpcNamespace;
 import org.udckpt.process.model.IpcNamespaceMember;
 import org.udckpt.process.model.IpcSetting;
@@ -35,8 +38,8 @@ import org.udckpt.process.model.UtsNamespace;
 import org.udckpt.process.model.UtsNamespaceMember;
 
 /**
- * Makes user, UTS, IPC and time namespaces, and lets the job's processes enter them, one level of user namespaces after
- * the other: in each a process has all capabilities until it gets those of the image.
+ * Makes namespaces other than those of mounts and processes, and lets the job's processes enter them, one level of user
+ * namespaces after the other: in each a process has all capabilities until it gets those of the image.
  */
 public final class NamespaceRestore implements AutoCloseable {
     /** user_namespaces(7): lines of a map. */
@@ -69,7 +72,8 @@ public final class NamespaceRestore implements AutoCloseable {
         return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(UtsNamespaceMember.class).isEmpty()
                 && scope.objects(TimeNamespaceMember.class).isEmpty()
                 && scope.objects(IpcNamespaceMember.class).isEmpty() && scope.objects(IpcSetting.class).isEmpty()
-                && scope.objects(NetworkNamespaceMember.class).isEmpty();
+                && scope.objects(NetworkNamespaceMember.class).isEmpty()
+                && scope.objects(CgroupNamespaceMember.class).isEmpty();
     }
 
     /** Those above come first. */
@@ -176,12 +180,21 @@ public final class NamespaceRestore implements AutoCloseable {
         }
     }
 
-    /** Makes network, UTS, IPC and time namespaces that a user namespace owns; 0: that in which the job was started. */
+    /** Makes all other namespaces that a user namespace owns; 0: that in which the job was started. */
     public void makeOthers(long user) {
         name(user);
         new NetworkRestore(scope).make(user);
         if (user == 0) {
             limits.raise(scope.process(scope.image().processes().getFirst().pid()), 0);
+        }
+        for (CgroupNamespace group : scope.objects(CgroupNamespace.class)) {
+            List<Maker> members = scope.objects(CgroupNamespaceMember.class).stream()
+                    .filter(member -> member.cgroupNamespace() == group.id() && group.userOwner() == user)
+                    .<Maker>map(member -> scope.process(member.pid())).toList();
+            if (!members.isEmpty()) {
+                members.getFirst().call("unshare its control groups", Syscall.UNSHARE, CLONE_NEWCGROUP);
+                follow(members.getFirst(), members, 1, "cgroup", CLONE_NEWCGROUP);
+            }
         }
         for (IpcNamespace ipc : scope.objects(IpcNamespace.class)) {
             if (ipc.userOwner() == user) {
