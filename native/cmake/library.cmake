@@ -93,7 +93,7 @@ set_target_properties(snapshot_tags PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_
 
 if(NOT UDCKPT_SANITIZE) # it counts allocations by a malloc of its own
   add_executable(libc_calls ${INTERPOSER_TEST}/libc_calls.c ${INTERPOSER_TEST}/libc_calls_arguments.c
-    ${INTERPOSER_TEST}/libc_calls_drive.c)
+    ${INTERPOSER_TEST}/libc_calls_drive.c ${INTERPOSER_TEST}/libc_calls_ipc.c)
   target_compile_options(libc_calls PRIVATE -O2)
   target_link_libraries(libc_calls PRIVATE pthread)
   add_library(taken_names_plugin SHARED ${INTERPOSER_TEST}/taken_names_plugin.c)

@@ -3,8 +3,10 @@
 #include "interposer.h"
 #include "udckpt_layout.h"
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/sem.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -88,6 +90,45 @@ EXPORT int semop(int set, struct sembuf *operations, size_t operation_count)
 EXPORT int semtimedop(int set, struct sembuf *operations, size_t operation_count, const struct timespec *time)
 {
     return operate(SYS_semtimedop, set, operations, operation_count, time);
+}
+
+/* Who leaves an IPC namespace has the kernel take back at once what was counted in it. */
+static void left(void)
+{
+    make_own();
+    memset(udckpt_semaphore_undos.entries, 0, sizeof udckpt_semaphore_undos.entries);
+    udckpt_semaphore_undos.lost = 0;
+}
+
+static uint64_t ipc_namespace(void)
+{
+    struct stat status;
+    return stat("/proc/thread-self/ns/ipc", &status) ? 0 : (uint64_t)status.st_ino;
+}
+
+EXPORT int unshare(int flags)
+{
+    __atomic_add_fetch(&udckpt_semaphore_undos.pending, 1, __ATOMIC_SEQ_CST);
+    int result = (int)syscall(SYS_unshare, flags);
+    int error = errno;
+    if (!result && (flags & (CLONE_NEWIPC | CLONE_SYSVSEM)))
+        left();
+    __atomic_sub_fetch(&udckpt_semaphore_undos.pending, 1, __ATOMIC_SEQ_CST);
+    errno = error;
+    return result;
+}
+
+EXPORT int setns(int descriptor, int types)
+{
+    uint64_t before = ipc_namespace();
+    __atomic_add_fetch(&udckpt_semaphore_undos.pending, 1, __ATOMIC_SEQ_CST);
+    int result = (int)syscall(SYS_setns, descriptor, types);
+    int error = errno;
+    if (!result && ipc_namespace() != before)
+        left();
+    __atomic_sub_fetch(&udckpt_semaphore_undos.pending, 1, __ATOMIC_SEQ_CST);
+    errno = error;
+    return result;
 }
 
 static void in_child(void)

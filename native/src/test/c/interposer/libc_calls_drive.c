@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
-#include <mqueue.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -20,54 +19,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define OLD(name, type) \
-    extern int old##name(int version, const char *path, struct type *status); \
-    __asm__(".symver old" #name "," #name "@GLIBC_2.2.5");
-OLD(__xstat, stat) /* of programs built before glibc 2.33 */
-OLD(__xstat64, stat64)
-OLD(__lxstat, stat)
-OLD(__lxstat64, stat64)
-
-/* What _FORTIFY_SOURCE makes of open(2). */
-extern int __open_2(const char *path, int flags), __open64_2(const char *path, int flags);
-extern int __openat_2(int folder, const char *path, int flags), __openat64_2(int folder, const char *path, int flags);
-
-/* Instead of a third argument: mmap(2) of a page, which has six. */
-#define MAPPED (-4243)
-
-#define FUNCTIONS(X) \
-    X(stat, stat((const char *)a, (struct stat *)b)) \
-    X(stat64, stat64((const char *)a, (struct stat64 *)b)) \
-    X(lstat, lstat((const char *)a, (struct stat *)b)) \
-    X(lstat64, lstat64((const char *)a, (struct stat64 *)b)) \
-    X(__xstat, old__xstat((int)c, (const char *)a, (struct stat *)b)) \
-    X(__xstat64, old__xstat64((int)c, (const char *)a, (struct stat64 *)b)) \
-    X(__lxstat, old__lxstat((int)c, (const char *)a, (struct stat *)b)) \
-    X(__lxstat64, old__lxstat64((int)c, (const char *)a, (struct stat64 *)b)) \
-    X(access, access((const char *)a, (int)b)) \
-    X(open, open((const char *)a, (int)b, (mode_t)c)) \
-    X(open64, open64((const char *)a, (int)b, (mode_t)c)) \
-    X(openat, openat((int)d, (const char *)a, (int)b, (mode_t)c)) \
-    X(openat64, openat64((int)d, (const char *)a, (int)b, (mode_t)c)) \
-    X(__open_2, __open_2((const char *)a, (int)b)) \
-    X(__open64_2, __open64_2((const char *)a, (int)b)) \
-    X(__openat_2, __openat_2((int)d, (const char *)a, (int)b)) \
-    X(__openat64_2, __openat64_2((int)d, (const char *)a, (int)b)) \
-    X(eventfd, eventfd((unsigned)a, (int)b)) \
-    X(semop, semop((int)a, (struct sembuf *)b, (size_t)c)) \
-    X(semtimedop, semtimedop((int)a, (struct sembuf *)b, (size_t)c, (const struct timespec *)d)) \
-    X(inotify_add_watch, inotify_add_watch((int)c, (const char *)a, (uint32_t)b)) \
-    X(mq_notify, mq_notify((mqd_t)a, (const struct sigevent *)b)) \
-    X(syscall, c == MAPPED ? syscall(a, 0L, 4096L, 1L, 2L, b, d) : syscall(a, b, c, d, 1L)) \
-    X(getenv, (long)getenv((const char *)a)) \
-    X(secure_getenv, (long)secure_getenv((const char *)a)) \
-    X(gettimeofday, gettimeofday((struct timeval *)a, (void *)b))
-
-enum function {
-#define X(name, call) F_##name,
-    FUNCTIONS(X)
-#undef X
-};
+#include "libc_calls_functions.h"
 
 const char *const driven[] = {
 #define X(name, call) #name,
@@ -150,7 +102,7 @@ void put_result(long result)
 
 /* --- The functions --- */
 
-static void begin(enum function function, const struct path *path, const char *more, long number)
+void begin(enum function function, const struct path *path, const char *more, long number)
 {
     put(context);
     put(" ");
@@ -290,53 +242,6 @@ static void drive_eventfd(void)
     }
 }
 
-/* Values stay as they were, and so does what is to be undone. */
-static void drive_semaphores(void)
-{
-    static const int kinds[] = {0, IPC_NOWAIT, SEM_UNDO, SEM_UNDO | IPC_NOWAIT};
-    static const struct path none = {"one", NULL};
-    int set = semget(IPC_PRIVATE, 1, 0600);
-    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (enum function function = F_semop; function <= F_semtimedop; function++) {
-            struct sembuf both[] = {{0, 3, (short)kinds[i]}, {0, -3, (short)kinds[i]}};
-            struct sembuf not_now = {0, -1, (short)(kinds[i] | IPC_NOWAIT)}, no_such = {9, 1, (short)kinds[i]};
-            const long sets[] = {set, -1}, operations[] = {(long)both, (long)&not_now, (long)&no_such, 0, -8};
-            for (unsigned k = 0; k < 10; k++) {
-                begin(function, &none, "flags", kinds[i] * 100 + (int)k);
-                put_result(call(function, sets[k / 5], operations[k % 5], k % 5 ? 1 : 2, 0));
-                end_line();
-            }
-        }
-    begin(F_semop, &none, "left", semctl(set, 0, GETVAL));
-    put_result(call(F_semop, set, 0, 0, 0));
-    end_line();
-    semctl(set, 0, IPC_RMID);
-}
-
-/* Twice: the second finds the first there (EBUSY), and what has no event takes it away. */
-static void drive_notifications(void)
-{
-    static const struct path none = {"queue", NULL};
-    static const struct sigevent events[] = {{.sigev_notify = SIGEV_NONE},
-                                             {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGURG},
-                                             {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = 1000},
-                                             {.sigev_notify = 77}};
-    struct mq_attr attributes = {.mq_maxmsg = 1, .mq_msgsize = 1};
-    char name[32];
-    snprintf(name, sizeof name, "/udckpt-libc-%ld", (long)gettid());
-    mqd_t queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &attributes), descriptors[] = {queue, -1, 999};
-    mq_unlink(name);
-    for (unsigned i = 0; i < 3 * (sizeof events / sizeof *events + 1); i++) {
-        const struct sigevent *event = i / 3 < sizeof events / sizeof *events ? &events[i / 3] : NULL;
-        for (unsigned k = 0; k < 3; k++) { /* again: it is taken; and then not any more */
-            begin(F_mq_notify, &none, "event", (long)(10 * (i / 3) + k));
-            put_result(call(F_mq_notify, descriptors[i % 3], k < 2 ? (long)event : 0, 0, 0));
-            end_line();
-        }
-    }
-    mq_close(queue);
-}
-
 /* Few of its calls, but each with an error and without; of io_urings, which the library notes, all that can be wrong.
  */
 static void drive_system_calls(void)
@@ -452,6 +357,7 @@ void drive(const char *where)
     drive_eventfd();
     drive_semaphores();
     drive_notifications();
+    drive_namespaces();
     drive_system_calls();
     drive_environment();
     drive_time();

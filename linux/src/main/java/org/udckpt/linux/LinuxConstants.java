@@ -71,8 +71,8 @@ public final class LinuxConstants {
             AT_RECURSIVE = 0x8000;
 
     /** Namespaces, and what ioctl(2) tells of them (namespaces(7), ioctl_ns(2)). */
-    public static final int CLONE_NEWTIME = 0x80, CLONE_NEWPID = 0x2000_0000, CLONE_NEWUSER = 0x1000_0000,
-            CLONE_NEWUTS = 0x400_0000, CLONE_PARENT = 0x8000,
+    public static final int CLONE_NEWIPC = 0x800_0000, CLONE_NEWTIME = 0x80, CLONE_NEWPID = 0x2000_0000,
+            CLONE_NEWUSER = 0x1000_0000, CLONE_NEWUTS = 0x400_0000, CLONE_PARENT = 0x8000,
             NS_GET_USERNS = 0xb701,
             NS_GET_PARENT = 0xb702, NS_GET_OWNER_UID = 0xb704;
 

@@ -17,6 +17,7 @@ import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.FilesRefused;
 import org.udckpt.process.identity.KnownFiles;
 import org.udckpt.process.identity.Libraries;
+import org.udckpt.process.kinds.base.IpcGroup;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Clocks;
@@ -136,7 +137,7 @@ public final class Capture implements AutoCloseable {
             TreeCheck.refuse(ranks);
             stop.mounts.others().pids().check();
             all(ranks, rank -> rank.ask(stop.memory, stop.mounts));
-            all(ranks.subList(0, 1), rank -> rank.ask(stop.reader, processes));
+            askKinds(ranks, stop, processes);
             // looks at the kernel's objects from outside, while the tracers fork
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks));
             PeerCredentialReader peers = stop.reader.peers();
@@ -227,6 +228,17 @@ public final class Capture implements AutoCloseable {
     /** Whether a failure is a refusal: it is reported first, since it will be there the next time, too. */
     private static boolean isRefusal(RuntimeException failure) {
         return failure instanceof CaptureRefused || failure instanceof FilesRefused;
+    }
+
+    /** One after the other: what they write to is the whole job's. */
+    private static void askKinds(List<RankCapture> ranks, StoppedJob stop, List<TracedProcess> processes) {
+        List<IpcGroup> groups = stop.mounts.others().ipc().groups(stop.table, processes);
+        for (RankCapture rank : ranks) {
+            boolean first = rank == ranks.getFirst();
+            if (first || groups.stream().anyMatch(rank::asks)) {
+                all(List.of(rank), one -> one.ask(stop.reader, processes, first, groups));
+            }
+        }
     }
 
     private static void attempt(Runnable task, List<RuntimeException> failures) {

@@ -12,6 +12,7 @@ import org.udckpt.linux.User;
 import org.udckpt.process.files.FileObservers;
 import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.kinds.ObjectKinds;
+import org.udckpt.process.kinds.base.IpcGroup;
 import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
@@ -67,6 +68,11 @@ final class DescriptorReader {
     /** What kinds ask by calls in {@code caller}; on its tracer thread, before the first {@link #read}. */
     void ask(TracedProcess caller, List<TracedProcess> processes) {
         all.forEach(kind -> kind.ask(caller, List.copyOf(processes)));
+    }
+
+    /** The same in an IPC namespace, on the tracer thread of the group's caller. */
+    void ask(IpcGroup group) {
+        all.forEach(kind -> kind.ask(group));
     }
 
     /**

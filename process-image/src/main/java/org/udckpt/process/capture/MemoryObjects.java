@@ -38,15 +38,20 @@ final class MemoryObjects {
     private static final String DELETED = " (deleted)";
     private static final String OTHER_NAME = " still has another name (link(2)), which a restart would not find; keep "
             + "the name under which it was opened";
-    private static final int F_GET_SEALS = 1034, IPC_STAT = 2, OWNER_WRITES = 0200, SHM_DEST = 01000;
+    private static final int F_GET_SEALS = 1034, IPC_STAT = 2, OWNER_WRITES = 0200, SHM_DEST = 01000, ATTACHED = 88;
 
-    /** ipc_perm and size of a SysV segment, read by shmctl in a process that has it. */
-    private record Segment(int key, int uid, int gid, int mode, long size) {}
+    /**
+     * ipc_perm and size of a SysV segment, read by shmctl in a process that has it.
+     *
+     * @param attached how often it is mapped, as the kernel counts
+     */
+    private record Segment(int key, int uid, int gid, int mode, long size, long attached) {}
 
     private final ObjectTable table;
     private final FileCut files;
     private final Map<String, Long> ids = new HashMap<>();
-    private final Map<Long, Segment> segments = new HashMap<>();
+    /** By {@link #key(TracedProcess, Mapping)}. */
+    private final Map<String, Segment> segments = new HashMap<>();
     private final List<ContentCopy> copies = new ArrayList<>();
     private final OtherNames otherNames = new OtherNames();
     /** By their keys, for files that the job has open for reading. */
@@ -87,16 +92,41 @@ final class MemoryObjects {
                 if (link != null && (link.mode() & OWNER_WRITES) != 0) {
                     process.writableSegments.add(mapping.start());
                 }
-                injector.check("shmctl(IPC_STAT)", Syscall.SHMCTL, mapping.inode(), IPC_STAT, results);
-                MemorySegment stat = Scratch.data().asSlice(0, 56); // struct shmid64_ds, asm-generic/shmbuf.h
+                if (injector.call(Syscall.SHMCTL, mapping.inode(), IPC_STAT, results) < 0) {
+                    throw fromElsewhere(process, mapping);
+                }
+                MemorySegment stat = Scratch.data().asSlice(0, ATTACHED + 8); // shmid64_ds, asm-generic/shmbuf.h
                 process.memory.read(results, stat);
                 if (segments.isEmpty()) {
                     IpcObject.requireNextId(process, "System V shared memory", "shm_next_id");
                 }
-                segments.put(mapping.inode(),
+                segments.put(key(process, mapping),
                         new Segment(stat.get(JAVA_INT, 0), stat.get(JAVA_INT, 4), stat.get(JAVA_INT, 8),
-                                stat.get(JAVA_INT, 20) & (SHM_DEST | 0777), stat.get(JAVA_LONG, 48)));
+                                stat.get(JAVA_INT, 20) & (SHM_DEST | 0777), stat.get(JAVA_LONG, 48),
+                                stat.get(JAVA_LONG, ATTACHED)));
             }
+        }
+    }
+
+    /** Segments of different IPC namespaces may have one number, and one inode number with it. */
+    private static String key(TracedProcess process, Mapping mapping) {
+        String file = mapping.device() + ":" + mapping.inode();
+        return sysv(mapping) && process.ipcNamespace != 0 ? file + ":" + process.ipcNamespace : file;
+    }
+
+    private static RuntimeException fromElsewhere(TracedProcess process, Mapping mapping) {
+        return process.refuse(("it has System V segment %d attached, at 0x%x, which is not of the IPC namespace that it"
+                + " is in now (unshare(2), setns(2)), and cannot be checkpointed; detach it (shmdt(2))")
+                .formatted(mapping.inode(), mapping.start()));
+    }
+
+    /** What the kernel counts, all processes of a namespace of the job's own must have mapped, or it is another's. */
+    private void refuseElsewhere(TracedProcess process, Mapping mapping, Segment segment) {
+        String key = key(process, mapping);
+        long count = processes.stream().mapToLong(other -> other.mappings.stream()
+                .filter(one -> sysv(one) && key(other, one).equals(key)).count()).sum();
+        if (process.ipcNamespace != 0 && count != segment.attached) {
+            throw fromElsewhere(process, mapping);
         }
     }
 
@@ -247,7 +277,7 @@ final class MemoryObjects {
         }
         boolean readOnlyFile = mapping.shared() && !mapping.writable() && !mapping.deleted()
                 && !(mapping.path().startsWith(SHARED_MEMORY) && mayWrite(mapping.path()));
-        Long known = ids.get(mapping.device() + ":" + mapping.inode());
+        Long known = ids.get(key(process, mapping));
         if (known != null || readOnlyFile) {
             return known == null ? 0 : known;
         }
@@ -289,7 +319,7 @@ final class MemoryObjects {
     }
 
     private long addMapped(TracedProcess process, Mapping mapping) {
-        String key = mapping.device() + ":" + mapping.inode();
+        String key = key(process, mapping);
         MemoryKind kind = sysv(mapping) ? MemoryKind.SYSV : mapping.path().startsWith("/memfd:") ? MemoryKind.MEMFD
                 : mapping.path().equals(ZERO_DEVICE) ? MemoryKind.ANONYMOUS : mapping.deleted()
                         ? MemoryKind.DELETED_FILE
@@ -318,8 +348,9 @@ final class MemoryObjects {
             if (kind == MemoryKind.DELETED_FILE && mapping.shared() && stat.links() > 0) {
                 throw process.refuse("it has mapped " + mapping.path() + DELETED + ", which" + OTHER_NAME);
             }
-            Segment segment = segments.get(mapping.inode());
+            Segment segment = segments.get(key);
             if (kind == MemoryKind.SYSV) {
+                refuseElsewhere(process, mapping, segment);
                 stat = new Files.Stat(stat.device(), stat.inode(), stat.links(), segment.mode, segment.uid, segment.gid,
                         0, segment.size, 0, 0);
             }
@@ -366,10 +397,14 @@ final class MemoryObjects {
 
     /** Without the right to open the object itself: as much of it as the job has mapped. */
     private long addFromMemory(TracedProcess process, Mapping mapping, String key, MemoryKind kind) {
-        Segment segment = kind == MemoryKind.SYSV ? segments.get(mapping.inode()) : null;
+        Segment segment = kind == MemoryKind.SYSV ? segments.get(key) : null;
+        if (segment != null) {
+            refuseElsewhere(process, mapping, segment);
+        }
         long id = table.newId();
         ContentCopy copy = new ContentCopy(id, false);
-        MappedContents contents = MappedContents.of(processes, mapping);
+        MappedContents contents = MappedContents.of(segment == null ? processes
+                : processes.stream().filter(one -> one.ipcNamespace == process.ipcNamespace).toList(), mapping);
         if (segment != null && !contents.covers(segment.size)) {
             throw process.refuse(("System V segment %d is mapped in part (munmap(2)), and an ordinary user cannot read "
                     + "the rest; attach all of it in one of the job's processes").formatted(mapping.inode()));

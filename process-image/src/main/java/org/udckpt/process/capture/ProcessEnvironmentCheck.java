@@ -3,6 +3,7 @@ package org.udckpt.process.capture;
 import java.util.List;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Proc;
+import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.OpenedByName;
 import org.udckpt.process.kinds.mount.JobMounts;
@@ -61,6 +62,9 @@ final class ProcessEnvironmentCheck {
                         + "when it has had a child");
             }
         }
+        if (process.threads.size() > 1 && (User.id() == 0 || process.ownUsers)) {
+            refuseThreads(process);
+        }
         String root = Files.readLink("/proc/" + process.task() + "/root");
         if (!"/".equals(root)) {
             process.rootDirectory = root;
@@ -90,6 +94,20 @@ final class ProcessEnvironmentCheck {
         }
     }
 
+    /** Who may make a namespace may do so in one thread only. */
+    private static void refuseThreads(TracedProcess process) {
+        for (int i = 0; i < NAMESPACES.length; i++) {
+            String own = namespace(process.task(), i);
+            for (TracedThread thread : process.threads) {
+                String its = Files.readLink("/proc/" + process.pid + "/task/" + thread.tid + "/ns/" + NAMESPACES[i]);
+                if (its != null && !its.equals(own)) {
+                    throw process.refuse("thread " + thread.tid + " is in another " + NAMESPACES[i]
+                            + " namespace than the process (unshare(2), setns(2)), which cannot be checkpointed");
+                }
+            }
+        }
+    }
+
     private void entered(TracedProcess process, String namespace) {
         switch (namespace) {
             case "mnt" -> process.mountNamespace = mounts.of(process, started);
@@ -99,6 +117,7 @@ final class ProcessEnvironmentCheck {
             }
             case "pid" -> inPidNamespace(process);
             case "pid_for_children" -> childrenApart(process);
+            case "ipc" -> process.ipcNamespace = mounts.others().talking(process, started);
             case "uts" -> mounts.others().named(process, started);
             case "time_for_children" -> mounts.others().timed(process, started);
             case "time" -> { // where that of its children is another one, too, it is asked about that

@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.IpcGroup;
 import org.udckpt.process.kinds.mount.JobMounts;
 import org.udckpt.process.trace.TracerThread;
 
@@ -97,12 +98,26 @@ final class RankCapture {
         }, ns -> stateNs += ns);
     }
 
-    /** Kinds that make calls in a process of this rank, of what all ranks have. */
-    CompletableFuture<Long> ask(DescriptorReader reader, List<TracedProcess> all) {
+    /**
+     * Kinds that make calls in a process of this rank, of what all ranks have.
+     *
+     * @param first whether that is what they ask once
+     * @param groups of all IPC namespaces
+     */
+    CompletableFuture<Long> ask(DescriptorReader reader, List<TracedProcess> all, boolean first,
+            List<IpcGroup> groups) {
         return timed(() -> {
-            reader.ask(processes().getFirst(), all);
+            if (first) {
+                reader.ask(processes().getFirst(), all);
+            }
+            groups.stream().filter(this::asks).forEach(reader::ask);
             return null;
         }, ns -> stateNs += ns);
+    }
+
+    /** Whether the caller of an IPC namespace is a process of this rank. */
+    boolean asks(IpcGroup group) {
+        return processes().contains(group.caller());
     }
 
     /** Asks for socket peers: that needs all descriptors read, and only the job's own processes can ask. */

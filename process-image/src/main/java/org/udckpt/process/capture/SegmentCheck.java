@@ -4,7 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.MonotonicClock;
 import org.udckpt.linux.Proc;
@@ -33,6 +35,12 @@ final class SegmentCheck {
 
     /** On the tracer thread, when system calls can be made in the processes of one rank. */
     static void refuse(List<TracedProcess> processes) {
+        processes.stream().collect(Collectors.groupingBy(process -> process.ipcNamespace, LinkedHashMap::new,
+                Collectors.toList())).values().forEach(SegmentCheck::refuseIn);
+    }
+
+    /** In one IPC namespace. */
+    private static void refuseIn(List<TracedProcess> processes) {
         TracedProcess root = processes.getFirst();
         boolean foreign = OWN_NAMESPACE.equals(Files.readLink("/proc/" + root.task() + "/ns/ipc"));
         Injector injector = root.main().injector;

@@ -75,6 +75,8 @@ final class TracedProcess implements AskedProcess {
     String seenThrough;
     /** Null: that in which the job was started. */
     MountNamespace mountNamespace;
+    /** {@link #ipcNamespace()} */
+    long ipcNamespace;
     /** It is in a user namespace that the job has made. */
     boolean ownUsers;
     /** The process that the job was started by, in this one's namespace: {@link SharingCheck#origin}. */
@@ -227,6 +229,11 @@ final class TracedProcess implements AskedProcess {
     }
 
     @Override
+    public long ipcNamespace() {
+        return ipcNamespace;
+    }
+
+    @Override
     public int mountNamespace() {
         return mountNamespace == null ? 0 : mountNamespace.number();
     }
@@ -299,6 +306,11 @@ final class TracedProcess implements AskedProcess {
     @Override
     public int ofOwn(int number) {
         return inner == null ? number : inner.job(number);
+    }
+
+    @Override
+    public int ofNamespace(int number) {
+        return inner == null ? number : inner.jobOfAny(number);
     }
 
     @Override

@@ -51,6 +51,10 @@ import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
 import org.udckpt.process.kinds.named.RemovedDeviceKind;
 import org.udckpt.process.kinds.named.RootDirectoryKind;
+import org.udckpt.process.kinds.namespace.IpcNamespaceKind;
+import org.udckpt.process.kinds.namespace.IpcNamespaceMemberKind;
+import org.udckpt.process.kinds.namespace.IpcPlaceKind;
+import org.udckpt.process.kinds.namespace.IpcSettingKind;
 import org.udckpt.process.kinds.namespace.NamespaceFileKind;
 import org.udckpt.process.kinds.namespace.NamespaceFilePlaceKind;
 import org.udckpt.process.kinds.namespace.NamespaceOwnerKind;
@@ -228,6 +232,11 @@ public enum ObjectKinds {
     NAMESPACE_OWNER(new NamespaceOwnerKind()),
     UTS_NAMESPACE(new UtsNamespaceKind()),
     UTS_NAMESPACE_MEMBER(new UtsNamespaceMemberKind()),
+    IPC_NAMESPACE(new IpcNamespaceKind()),
+    IPC_NAMESPACE_MEMBER(new IpcNamespaceMemberKind()),
+    IPC_SETTING(new IpcSettingKind()),
+    /** What is in one. */
+    IPC_PLACE(new IpcPlaceKind()),
     TIME_NAMESPACE(new TimeNamespaceKind()),
     TIME_NAMESPACE_MEMBER(new TimeNamespaceMemberKind()),
     /** Open namespaces of other processes. */

@@ -119,7 +119,10 @@ class RefusalTest {
 
     /** What only root can do. */
     @ParameterizedTest
-    @CsvSource({"own-ipc, ipc namespace of its own", "pids-empty, in which no process is yet",
+    @CsvSource({"thread-names, is in another uts namespace than the process",
+            "left-segment, which is not of the IPC namespace that it is in now",
+            "left-segment-replaced, which is not of the IPC namespace that it is in now",
+            "pids-empty, in which no process is yet",
             "pids-nested, below another one of the job", "pids-ended, pid namespace",
             "pids-names, made outside of the user namespace", "others-root, can be replaced by user 61002",
             "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Scratch;
@@ -23,6 +24,10 @@ import org.udckpt.process.feature.Leftovers;
 final class Target implements AutoCloseable {
     static final Path NATIVE = Path.of(System.getProperty("udckpt.native"));
     static final Path LIBRARY = NATIVE.resolve("libudckpt.so");
+    static {
+        MountThread.library(Path.of(System.getProperty("udckpt.native"), "libudckpt-agent.so"));
+    }
+
     private static final Path SOURCES = Path.of(System.getProperty("udckpt.root"), "process-image/src/test/capture");
     private static final String SHEPHERD = "udckpt-shepherd";
     /** Starts program and arguments by a shell, and says with which pid. */

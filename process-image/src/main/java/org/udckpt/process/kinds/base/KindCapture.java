@@ -15,6 +15,9 @@ public interface KindCapture {
      */
     default void ask(AskedProcess caller, List<AskedProcess> processes) {}
 
+    /** The same, once for each IPC namespace, after {@link #ask}. Calls can be made in the group's caller. */
+    default void ask(IpcGroup group) {}
+
     /** Every descriptor of every process is shown here before any file is opened, to be refused. */
     default void look(OpenDescriptor open) {}
 

@@ -35,6 +35,11 @@ public interface StoppedProcess {
         return number;
     }
 
+    /** The job's number of any process that its pid namespace numbers so; 0: it is nothing of the job that runs. */
+    default int ofNamespace(int number) {
+        return number;
+    }
+
     /** The job's number of what its /proc names so; 0: it is nothing of the job. */
     default int ofProc(int number) {
         return number;
@@ -70,6 +75,11 @@ public interface StoppedProcess {
 
     /** The mount namespace that it has made or entered; 0: that in which the job was started. */
     default int mountNamespace() {
+        return 0;
+    }
+
+    /** The number of the IPC namespace that it has made or entered; 0: that in which the job was started. */
+    default long ipcNamespace() {
         return 0;
     }
 

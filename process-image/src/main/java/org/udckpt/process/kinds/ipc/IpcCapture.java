@@ -6,9 +6,11 @@ import java.util.stream.IntStream;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.process.kinds.base.AskedProcess;
+import org.udckpt.process.kinds.base.IpcGroup;
 import org.udckpt.process.kinds.base.IpcObject;
 import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.ObjectTable;
+import org.udckpt.process.model.IpcPlace;
 import org.udckpt.process.model.KernelObject;
 
 /**
@@ -35,6 +37,7 @@ abstract class IpcCapture implements KindCapture {
     private final ObjectTable table;
     private final String what;
     private final String numbers;
+    private IpcGroup group;
     private IpcUsers users;
     private AskedProcess asked;
     private List<AskedProcess> processes;
@@ -50,10 +53,14 @@ abstract class IpcCapture implements KindCapture {
     }
 
     @Override
-    public void ask(AskedProcess caller, List<AskedProcess> all) {
-        processes = all;
+    public void ask(IpcGroup in) {
+        group = in;
+        processes = in.job();
+        used = false;
+        taken = false;
+        AskedProcess caller = in.caller();
         boolean shared = OWN_NAMESPACE.equals(Files.readLink("/proc/" + caller.task() + "/ns/ipc"));
-        users = shared ? new IpcUsers(all) : null;
+        users = shared ? new IpcUsers(processes) : null;
         asked = caller;
         try (IpcCalls calls = shared ? IpcCalls.here() : IpcCalls.in(caller)) {
             long highest = LinuxError.check(info(calls), "look for System V objects");
@@ -77,6 +84,9 @@ abstract class IpcCapture implements KindCapture {
                 }
                 taken = true;
                 table.add(object);
+                if (group.id() != 0) {
+                    table.add(new IpcPlace(table.newId(), object.id(), group.id()));
+                }
             }
         }
     }
@@ -139,7 +149,13 @@ abstract class IpcCapture implements KindCapture {
 
     /** As the job numbers them, where the namespace is shared; in the job's own they are the job's numbers already. */
     int[] numbers(int[] pids) {
-        return users == null ? pids : IntStream.of(pids).map(this::number).toArray();
+        return IntStream.of(pids).map(users == null ? this::own : this::number).toArray();
+    }
+
+    /** Of who asked: in a pid namespace of its own it is told others. */
+    private int own(int pid) {
+        int job = asked.ofNamespace(pid);
+        return job == 0 ? pid : job;
     }
 
     private int number(int pid) {

@@ -2,32 +2,18 @@ package org.udckpt.process.kinds.ipc;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
-import org.udckpt.process.kinds.base.RestoreScope;
-import org.udckpt.process.model.ProcessState;
 
 /** What the restores of both kinds do: in whose name an object is made, and who does what to it. */
 final class IpcRestore {
     private static final int IPC_SET = 1, IPC_STAT = 2, SAME = -1;
 
-    private final RestoreScope scope;
-
-    IpcRestore(RestoreScope scope) {
-        this.scope = scope;
-    }
-
-    /** The process with this number in the job; another one where it has ended. */
-    Maker user(int pid) {
-        List<ProcessState> processes = scope.image().processes();
-        boolean there = processes.stream().anyMatch(process -> process.pid() == pid);
-        return scope.process(there ? pid : processes.getFirst().pid());
-    }
+    private IpcRestore() {}
 
     /** The result of {@code get} as the object's creator: its effective user and group own what it makes. */
     static long asCreator(Maker maker, IpcAccess access, LongSupplier get) {

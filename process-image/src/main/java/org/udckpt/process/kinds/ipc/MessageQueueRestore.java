@@ -1,6 +1,7 @@
 package org.udckpt.process.kinds.ipc;
 
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.IpcMembers;
 import org.udckpt.process.kinds.base.IpcObject;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
@@ -13,11 +14,11 @@ final class MessageQueueRestore implements KindRestore<MessageQueue> {
     private static final int QUEUE_BYTES = 88, STATUS_BYTES = 120;
 
     private final RestoreScope scope;
-    private final IpcRestore ipc;
+    private final IpcMembers ipc;
 
     MessageQueueRestore(RestoreScope scope) {
         this.scope = scope;
-        this.ipc = new IpcRestore(scope);
+        this.ipc = new IpcMembers(scope);
     }
 
     @Override
@@ -27,7 +28,7 @@ final class MessageQueueRestore implements KindRestore<MessageQueue> {
 
     private void make(MessageQueue queue) {
         String what = "System V message queue " + queue.ipcId();
-        Maker maker = ipc.user(0);
+        Maker maker = ipc.user(queue.id(), 0);
         IpcAccess access = queue.access();
         IpcObject.make(maker, what, "msg_next_id", queue.ipcId(), queue.mode(),
                 flags -> IpcRestore.asCreator(maker, access, () -> maker.tryCall(Syscall.MSGGET, queue.key(), flags)));
@@ -47,15 +48,15 @@ final class MessageQueueRestore implements KindRestore<MessageQueue> {
     /** Who sent and received last is what the kernel saw: a message that both have had. */
     private void use(MessageQueue queue, String what) {
         if (queue.receiver() != 0) {
-            sendOne(ipc.user(queue.sender()), queue, what, 1, new byte[0]);
-            Maker receiver = ipc.user(queue.receiver());
+            sendOne(ipc.user(queue.id(), queue.sender()), queue, what, 1, new byte[0]);
+            Maker receiver = ipc.user(queue.id(), queue.receiver());
             receiver.call("receive from " + what, Syscall.MSGRCV, queue.ipcId(), receiver.bytes(new byte[TYPE_BYTES]),
                     0, 0, IPC_NOWAIT);
         }
     }
 
     private void send(MessageQueue queue, String what) {
-        Maker sender = ipc.user(queue.sender());
+        Maker sender = ipc.user(queue.id(), queue.sender());
         int at = 0;
         for (int i = 0; i < queue.messageTypes().length; i++) {
             byte[] text = java.util.Arrays.copyOfRange(queue.messages(), at, at + queue.messageLengths()[i]);

@@ -3,13 +3,12 @@ package org.udckpt.process.kinds.ipc;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
-import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.IpcGroup;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.model.KernelObject;
 
@@ -26,7 +25,7 @@ final class SemaphoreSetCapture extends IpcCapture {
     private static final int MOST_ASKED = 1024;
 
     private final ObjectTable table;
-    /** When each of the job's was set, by number. */
+    /** When each of the job's in one namespace was set, by number. */
     private final Map<Integer, Long> changes = new HashMap<>();
 
     SemaphoreSetCapture(CaptureScope scope) {
@@ -35,9 +34,10 @@ final class SemaphoreSetCapture extends IpcCapture {
     }
 
     @Override
-    public void ask(AskedProcess caller, List<AskedProcess> processes) {
-        super.ask(caller, processes);
-        new SemaphoreUndoCapture(changes, used(), table).read(processes);
+    public void ask(IpcGroup group) {
+        changes.clear();
+        super.ask(group);
+        new SemaphoreUndoCapture(changes, used(), table).read(group.members());
     }
 
     @Override

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.IpcMembers;
 import org.udckpt.process.kinds.base.IpcObject;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
@@ -16,11 +17,11 @@ final class SemaphoreSetRestore implements KindRestore<SemaphoreSet> {
     private static final int STATUS_BYTES = 104;
 
     private final RestoreScope scope;
-    private final IpcRestore ipc;
+    private final IpcMembers ipc;
 
     SemaphoreSetRestore(RestoreScope scope) {
         this.scope = scope;
-        this.ipc = new IpcRestore(scope);
+        this.ipc = new IpcMembers(scope);
     }
 
     @Override
@@ -30,7 +31,7 @@ final class SemaphoreSetRestore implements KindRestore<SemaphoreSet> {
 
     private void make(SemaphoreSet set) {
         String what = "System V semaphore set " + set.ipcId();
-        Maker maker = ipc.user(0);
+        Maker maker = ipc.user(set.id(), 0);
         IpcAccess access = set.access();
         IpcObject.make(maker, what, "sem_next_id", set.ipcId(), set.mode(),
                 flags -> IpcRestore.asCreator(maker, access,
@@ -43,11 +44,11 @@ final class SemaphoreSetRestore implements KindRestore<SemaphoreSet> {
     private void setValues(SemaphoreSet set, String what) {
         int[] users = set.users();
         if (users.length == 0) {
-            setAll(set, what, ipc.user(0));
+            setAll(set, what, ipc.user(set.id(), 0));
         } else {
             int first = Arrays.stream(users).filter(pid -> pid != 0).findFirst().orElse(0);
             if (first != 0 && Arrays.stream(users).allMatch(pid -> pid != 0)) {
-                setAll(set, what, ipc.user(first));
+                setAll(set, what, ipc.user(set.id(), first));
             }
             setOthers(set, what, first);
         }
@@ -70,7 +71,8 @@ final class SemaphoreSetRestore implements KindRestore<SemaphoreSet> {
         for (int i = 0; i < set.values().length; i++) {
             int user = set.users()[i];
             if (user != 0 && !(all && user == first)) {
-                ipc.user(user).call("set a value of " + what, Syscall.SEMCTL, set.ipcId(), i, SETVAL, set.values()[i]);
+                ipc.user(set.id(), user).call("set a value of " + what, Syscall.SEMCTL, set.ipcId(), i, SETVAL,
+                        set.values()[i]);
             }
         }
     }
@@ -81,6 +83,7 @@ final class SemaphoreSetRestore implements KindRestore<SemaphoreSet> {
         while (set.users().length > 0 && set.users()[number] == 0 && number < set.users().length - 1) {
             number++;
         }
-        new SemaphoreOperation(set, number).touch(ipc.user(set.users().length == 0 ? 0 : set.users()[number]));
+        new SemaphoreOperation(set, number)
+                .touch(ipc.user(set.id(), set.users().length == 0 ? 0 : set.users()[number]));
     }
 }

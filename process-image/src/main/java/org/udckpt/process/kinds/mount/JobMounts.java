@@ -114,6 +114,7 @@ public final class JobMounts implements AutoCloseable {
 
     @Override
     public synchronized void close() {
+        users.close();
         namespaces.values().forEach(MountNamespace::close);
         namespaces.clear();
         if (origin != null) {

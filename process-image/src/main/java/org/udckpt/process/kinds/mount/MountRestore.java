@@ -25,6 +25,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.kinds.base.IpcMembers;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
@@ -45,6 +46,7 @@ final class MountRestore implements KindRestore<JobMount> {
     /** What {@link JobMount#attributes} may have. */
     static final int ATTRIBUTES = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC
             | MOUNT_ATTR_ATIME | MOUNT_ATTR_NODIRATIME | MOUNT_ATTR_NOSYMFOLLOW;
+    static final String QUEUES = "mqueue";
     /** A directory that is there. */
     private static final String STAGING = "/proc";
 
@@ -65,12 +67,12 @@ final class MountRestore implements KindRestore<JobMount> {
         Map<Integer, Long> owners = new HashMap<>();
         scope.objects(NamespaceOwner.class).forEach(one -> owners.put(one.tree(), one.userOwner()));
         try (NamespaceRestore namespaces = new NamespaceRestore(scope)) {
-            enter(trees, members, owners, 0);
             namespaces.makeOthers(0);
+            enter(trees, members, owners, 0);
             for (UserNamespace user : namespaces.users()) {
                 namespaces.enter(user);
-                enter(trees, members, owners, user.id());
                 namespaces.makeOthers(user.id());
+                enter(trees, members, owners, user.id());
             }
         }
     }
@@ -91,8 +93,7 @@ final class MountRestore implements KindRestore<JobMount> {
         Map<Integer, TreeBuilder> built = new LinkedHashMap<>();
         try (MountThread outside = new MountThread(any.hostPid());
                 MountThread staging = new MountThread(any.hostPid())) {
-            Map<Long, String> places = makeFilesystems(new ProcMakers(scope, any, members, owner != 0), staging,
-                    trees.values(), owner != 0);
+            Map<Long, String> places = makeFilesystems(any, members, staging, trees.values(), owner != 0);
             trees.forEach((number, mounts) -> built.put(number, build(mounts, outside, staging, places, owner != 0)));
             share(built, outside, owner);
             members.forEach(member -> enter(member, built.get(member.tree())));
@@ -104,11 +105,12 @@ final class MountRestore implements KindRestore<JobMount> {
     }
 
     /** Makes all file systems of the job's own, in a namespace where they can be copied from; where they are there. */
-    private Map<Long, String> makeFilesystems(ProcMakers makers, MountThread staging,
+    private Map<Long, String> makeFilesystems(Maker any, List<NamespaceMember> members, MountThread staging,
             Collection<List<JobMount>> trees, boolean owned) {
         Set<Long> used = trees.stream().flatMap(List::stream).map(JobMount::filesystem).collect(Collectors.toSet());
         own(staging);
         Map<Long, String> places = new HashMap<>();
+        ProcMakers proc = new ProcMakers(scope, any, members, owned);
         LinuxError
                 .check(staging.call(Syscall.MOUNT, Scratch.string("tmpfs"), Scratch.second(STAGING),
                         Scratch.string("tmpfs"),
@@ -118,7 +120,8 @@ final class MountRestore implements KindRestore<JobMount> {
                 continue;
             }
             String place = STAGING + "/" + system.id();
-            int mount = FilesystemMaker.make(makers.of(system), system, owned);
+            Maker maker = system.fileSystem().equals("proc") ? proc.of(system) : maker(any, system, members, owned);
+            int mount = FilesystemMaker.make(maker, system, owned);
             EntryWriter writer = new EntryWriter(scope, mount, scope.objects(FilesystemEntry.class).stream()
                     .filter(entry -> entry.filesystem() == system.id()).toList());
             filesystems.put(system.id(), writer);
@@ -130,6 +133,22 @@ final class MountRestore implements KindRestore<JobMount> {
             places.put(system.id(), place);
         }
         return places;
+    }
+
+    /** Message queues are those of the IPC namespace in which the maker is. */
+    private Maker maker(Maker any, JobFilesystem system, List<NamespaceMember> members, boolean owned) {
+        IpcMembers ipc = new IpcMembers(scope);
+        if (!system.fileSystem().equals(QUEUES) || ipc.has(system.id(), any.pid())) {
+            return any;
+        }
+        Maker maker = scope.process(members.stream().map(NamespaceMember::pid)
+                .filter(pid -> ipc.has(system.id(), pid)).findFirst()
+                .orElseThrow(() -> scope.inconsistent("the image is inconsistent: message queues are mounted in "
+                        + "namespaces in which nobody is of their IPC namespace")));
+        if (owned) {
+            maker.call("unshare its mounts", Syscall.UNSHARE, CLONE_NEWNS);
+        }
+        return maker;
     }
 
     /** Puts a thread into a copy of its namespace, of which nobody else hears. */

@@ -13,6 +13,8 @@ import org.udckpt.linux.MountLine;
 import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.StoppedProcess;
+import org.udckpt.process.kinds.namespace.IpcNamespaces;
+import org.udckpt.process.model.IpcPlace;
 import org.udckpt.process.model.JobFilesystem;
 import org.udckpt.process.model.JobMount;
 import org.udckpt.process.model.MountView;
@@ -27,6 +29,7 @@ public final class MountRows {
     private final TmpfsReader.Contents contents;
     private final QuietFiles quiet;
     private final Map<Long, Long> filesystems = new HashMap<>();
+    private List<? extends StoppedProcess> processes;
     /** Peer groups of mounts that user namespaces of the job own. */
     private final Set<Integer> ownGroups = new HashSet<>();
 
@@ -38,8 +41,9 @@ public final class MountRows {
         this.quiet = quiet;
     }
 
-    /** @param processes all of the job's here */
-    public void add(List<? extends StoppedProcess> processes) {
+    /** @param all processes of the job's here */
+    public void add(List<? extends StoppedProcess> all) {
+        processes = all;
         Map<Integer, StoppedProcess> members = new HashMap<>();
         for (StoppedProcess process : processes) {
             if (process.mountNamespace() != 0) {
@@ -105,9 +109,29 @@ public final class MountRows {
         if (pids != ShownPids.JOBS) {
             mounts.others().pids().addShown(table, id, pids);
         }
+        if (read.fileSystem().equals(MountRestore.QUEUES)) {
+            queues(id, device, all);
+        }
         if (read.fileSystem().equals("tmpfs")) {
             TmpfsReader reader = new TmpfsReader(table, id, contents, quiet);
             parts(all).forEach(one -> reader.read(one.getKey(), one.getValue()));
+        }
+    }
+
+    /** Message queues: a process that is in their IPC namespace mounts them again. */
+    private void queues(long id, long device, List<Map.Entry<MountNamespace, MountLine>> all) {
+        IpcNamespaces ipc = mounts.others().ipc();
+        long owner = ipc.ofQueues(device);
+        Set<Integer> numbers = all.stream().map(one -> one.getKey().number()).collect(Collectors.toSet());
+        boolean here = processes.stream().filter(process -> numbers.contains(process.mountNamespace()))
+                .anyMatch(process -> ipc.id(process.ipcNamespace()) == owner
+                        && (owner != 0 || IpcNamespaces.device(process) == device));
+        if (!here) {
+            throw all.getFirst().getKey().refusal("has " + all.getFirst().getValue().point()
+                    + ", message queues of an IPC namespace in which none of its processes is, which");
+        }
+        if (owner != 0) {
+            table.add(new IpcPlace(table.newId(), id, owner));
         }
     }
 

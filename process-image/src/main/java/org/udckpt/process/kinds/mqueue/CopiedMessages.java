@@ -1,6 +1,7 @@
 package org.udckpt.process.kinds.mqueue;
 
 import java.io.ByteArrayOutputStream;
+import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -17,11 +18,11 @@ record CopiedMessages(int[] priorities, int[] lengths, byte[] contents) {
 
     /** @param most as many as the queue takes */
     static CopiedMessages of(FoundQueue queue, Path shepherd, int most) {
-        ProcessBuilder builder = new ProcessBuilder(shepherd.toString(), "--copy-queue", queue.path());
+        ProcessBuilder builder = new ProcessBuilder(shepherd.toString(), "--copy-queue", "/proc/self/fd/0");
+        builder.redirectInput(new File(queue.path())); // the path is one of this process only
         builder.environment().clear();
         try {
             Process process = builder.start();
-            process.getOutputStream().close();
             byte[] all = process.getInputStream().readAllBytes();
             byte[] error = process.getErrorStream().readAllBytes();
             int code = process.waitFor();

@@ -6,14 +6,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.CaptureScope;
+import org.udckpt.process.kinds.base.IpcGroup;
 import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.model.IpcPlace;
 
 /**
  * POSIX message queues of the job. Their messages are taken out and sent again while the job stands still, which is
@@ -25,6 +28,7 @@ final class PosixQueueCapture implements KindCapture {
     private final CaptureScope scope;
     private final Map<FoundQueue.Key, FoundQueue> open = new LinkedHashMap<>();
     private final Map<FoundQueue.Key, Long> ids = new HashMap<>();
+    private final Map<FoundQueue.Key, IpcGroup> groups = new HashMap<>();
 
     PosixQueueCapture(CaptureScope scope) {
         this.scope = scope;
@@ -40,28 +44,36 @@ final class PosixQueueCapture implements KindCapture {
 
     /** Here nobody has forked a copy of a descriptor, and what processes have noted can be read. */
     @Override
-    public void ask(AskedProcess caller, List<AskedProcess> processes) {
+    public void ask(IpcGroup group) {
+        AskedProcess caller = group.caller();
+        List<AskedProcess> processes = group.job();
         boolean shared = OWN_NAMESPACE.equals(Files.readLink("/proc/" + caller.task() + "/ns/ipc"));
-        List<FoundQueue> unopened = QueueDirectory.unopened(caller, processes, shared, open.keySet());
-        if (open.isEmpty() && unopened.isEmpty()) {
+        List<FoundQueue> opened =
+                open.values().stream().filter(queue -> group.has(queue.stat().device())).toList();
+        List<FoundQueue> unopened = QueueDirectory.unopened(group, shared, open.keySet());
+        if (opened.isEmpty() && unopened.isEmpty()) {
             return;
         }
-        Set<FoundQueue.Key> all = new HashSet<>(open.keySet());
+        Set<FoundQueue.Key> all = opened.stream().map(FoundQueue::key).collect(Collectors.toCollection(HashSet::new));
         unopened.forEach(queue -> all.add(queue.key()));
         QueueUsers users = shared ? new QueueUsers(all, processes) : QueueUsers.NONE;
-        for (FoundQueue queue : open.values()) {
+        for (FoundQueue queue : opened) {
             if (users.of(queue) != null) {
                 throw queue.refuse("is also open in process " + users.of(queue) + ", which is not of the job, and would"
                         + " not have it in common with the job after a restart; let only the job use it");
             }
         }
-        open.values().forEach(queue -> ids.put(queue.key(), read(queue, processes)));
+        for (FoundQueue queue : opened) {
+            ids.put(queue.key(), read(queue, group));
+            groups.put(queue.key(), group);
+        }
         // who has made a queue that nobody has open is not known: messages of strangers are not touched
         unopened.stream().filter(queue -> users.of(queue) == null && (!shared || status(queue).waiting() == 0))
-                .forEach(queue -> read(queue, processes));
+                .forEach(queue -> read(queue, group));
     }
 
-    private long read(FoundQueue queue, List<AskedProcess> processes) {
+    private long read(FoundQueue queue, IpcGroup group) {
+        List<AskedProcess> processes = group.members();
         Files.Stat stat = queue.stat();
         if (User.id() != 0 && stat.uid() != User.id()) {
             throw queue.refuse("belongs to user " + Integer.toUnsignedString(stat.uid())
@@ -87,6 +99,9 @@ final class PosixQueueCapture implements KindCapture {
                 messages.contents(), notified == null ? 0 : notified.namespacePid(),
                 notified == null ? PosixQueue.SIGEV_NONE : status.notification(), status.signal(),
                 note == null ? 0 : note.value(), note == null ? 0 : note.address()));
+        if (group.id() != 0) {
+            scope.table().add(new IpcPlace(scope.table().newId(), id, group.id()));
+        }
         return id;
     }
 
@@ -127,6 +142,13 @@ final class PosixQueueCapture implements KindCapture {
 
     @Override
     public long read(OpenDescriptor descriptor) {
+        IpcGroup group = groups.get(FoundQueue.Key.of(descriptor.stat()));
+        boolean its = group != null && (group.id() == 0 ? descriptor.process().ipcNamespace() == 0
+                : group.members().stream().anyMatch(member -> member.pid() == descriptor.process().pid()));
+        if (!its) {
+            throw descriptor.refuse(descriptor.link() + " is a message queue of an IPC namespace in which this "
+                    + "process is not, and cannot be checkpointed; close it first");
+        }
         long id = scope.table().newId();
         scope.table().add(new OpenPosixQueue(id, ids.get(FoundQueue.Key.of(descriptor.stat())),
                 descriptor.openFlags()));

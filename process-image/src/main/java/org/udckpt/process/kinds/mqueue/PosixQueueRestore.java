@@ -17,13 +17,14 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
+import org.udckpt.process.kinds.base.IpcMembers;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.model.Descriptor;
 
 /**
- * Makes message queues in the job's own IPC namespace, where all names are free. One that has lost its name gets it,
+ * Makes message queues in the job's own IPC namespaces, where all names are free. One that has lost its name gets it,
  * is opened by it, and loses it again; so these come before those that have the same name now.
  */
 final class PosixQueueRestore implements KindRestore<OpenPosixQueue> {
@@ -33,11 +34,13 @@ final class PosixQueueRestore implements KindRestore<OpenPosixQueue> {
     private static final int EVENT_BYTES = 64, EVENT_BEGIN = 16;
 
     private final RestoreScope scope;
+    private final IpcMembers members;
     /** Inode numbers, by the ids of queues. */
     private final Map<Long, Long> inodes = new HashMap<>();
 
     PosixQueueRestore(RestoreScope scope) {
         this.scope = scope;
+        this.members = new IpcMembers(scope);
     }
 
     @Override
@@ -54,7 +57,7 @@ final class PosixQueueRestore implements KindRestore<OpenPosixQueue> {
     private void make(PosixQueue queue) {
         List<OpenPosixQueue> opens = opens(queue);
         Maker maker = opens.stream().map(open -> scope.maker(open.id())).filter(Objects::nonNull).findFirst()
-                .orElseGet(() -> scope.process(scope.image().processes().getFirst().pid()));
+                .orElseGet(() -> members.user(queue.id(), 0));
         raiseLimit(maker);
         long attributes = maker.structure().i64(0).i64(queue.mostMessages()).i64(queue.longestMessage()).i64(0)
                 .raw(new byte[RESERVED * Long.BYTES]).put();

@@ -8,6 +8,7 @@ import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.process.kinds.base.AskedProcess;
+import org.udckpt.process.kinds.base.IpcGroup;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.StartTimes;
 
@@ -23,15 +24,25 @@ final class QueueDirectory {
 
     private QueueDirectory() {}
 
-    /** @param open those of the job, which are left out */
-    static List<FoundQueue> unopened(AskedProcess process, List<AskedProcess> job, boolean shared,
-            Set<FoundQueue.Key> open) {
+    /**
+     * Those of one namespace.
+     *
+     * @param shared whether others use it, too
+     * @param open those of the job, which are left out
+     */
+    static List<FoundQueue> unopened(IpcGroup group, boolean shared, Set<FoundQueue.Key> open) {
+        AskedProcess process = group.caller();
+        List<AskedProcess> job = group.job();
+        if (group.queues() != null) {
+            return all(group, open);
+        }
         String directory = process.seen(DIRECTORY);
         List<FoundQueue> found = new ArrayList<>();
-        if (!OpenDescriptor.isQueues(directory) || !shared && isMachines(directory)) {
+        if (!OpenDescriptor.isQueues(directory) || !shared && isMachines(directory)
+                || !group.has(Files.stat(directory).device())) {
             return found;
         }
-        List<String> names = names(process.mounts());
+        List<String> names = names(process.mounts(), DIRECTORY);
         if (names.isEmpty()) {
             return found;
         }
@@ -47,14 +58,26 @@ final class QueueDirectory {
         return found;
     }
 
+    /** In a namespace that only the job has. */
+    private static List<FoundQueue> all(IpcGroup group, Set<FoundQueue.Key> open) {
+        List<FoundQueue> found = new ArrayList<>();
+        for (String name : names(group.queues(), "/")) {
+            Files.Stat stat = Files.stat(group.queues() + "/" + name);
+            if (!open.contains(FoundQueue.Key.of(stat))) {
+                found.add(FoundQueue.of(group.caller(), group.queues(), name, stat));
+            }
+        }
+        return found;
+    }
+
     /** A restarted job has a namespace of its own, but where it has nothing mounted it sees what was there before. */
     private static boolean isMachines(String directory) {
         Files.Stat here = Files.tryStat(DIRECTORY);
         return here != null && here.device() == Files.stat(directory).device();
     }
 
-    private static List<String> names(String root) {
-        try (Folder folder = Folder.open(root, DIRECTORY)) {
+    private static List<String> names(String root, String directory) {
+        try (Folder folder = Folder.open(root, directory)) {
             return folder.names();
         } catch (LinuxError e) {
             if (e.errno() == LinuxError.EACCES) {

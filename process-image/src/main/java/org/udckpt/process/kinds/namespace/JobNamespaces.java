@@ -26,10 +26,10 @@ import org.udckpt.process.model.UtsNamespace;
 import org.udckpt.process.model.UtsNamespaceMember;
 
 /**
- * The user, UTS and time namespaces that a job which stands still has made. Namespaces are known by the kernel's
+ * The user, UTS, IPC and time namespaces that a job which stands still has made. Namespaces are known by the kernel's
  * numbers; 0 is the user namespace in which the job was started. Any thread.
  */
-public final class JobNamespaces {
+public final class JobNamespaces implements AutoCloseable {
     /** user_namespaces(7): nested no deeper. */
     private static final int DEEPEST = 32;
     private static final String USER = "user", HOST = "uts", TIME = "time", FOR_CHILDREN = "time_for_children";
@@ -76,6 +76,7 @@ public final class JobNamespaces {
     private final Map<Long, Names> names = new LinkedHashMap<>();
     private final Map<Long, Clock> clocks = new LinkedHashMap<>();
     private final JobPidNamespaces pids = new JobPidNamespaces(this);
+    private final IpcNamespaces ipc = new IpcNamespaces();
 
     /**
      * The user namespace of a process that has left the one in which the job was started.
@@ -185,6 +186,16 @@ public final class JobNamespaces {
         }
     }
 
+    /** A process that has left the IPC namespace in which the job was started: the number of its own. */
+    public synchronized long talking(StoppedProcess process, int started) {
+        return ipc.entered(process, owner(process, "ipc", started));
+    }
+
+    /** The IPC namespaces. */
+    public IpcNamespaces ipc() {
+        return ipc;
+    }
+
     /**
      * A process that has left the time namespace in which the job was started, or whose children will be in another
      * one. What /proc tells are the offsets of that one.
@@ -254,6 +265,7 @@ public final class JobNamespaces {
             one.members.forEach(
                     process -> table.add(new UtsNamespaceMember(table.newId(), process.namespacePid(), id)));
         }
+        ipc.add(table, ids);
         for (Clock clock : clocks.values()) {
             long id = table.newId();
             table.add(new TimeNamespace(id, ids.get(clock.owner), clock.ahead.monotonicNs(),
@@ -266,6 +278,11 @@ public final class JobNamespaces {
         }
         pids.add(table, ids);
         return ids;
+    }
+
+    @Override
+    public void close() {
+        ipc.close();
     }
 
     /** Nobody is in it any more: those below tell which numbers it has for their users. */

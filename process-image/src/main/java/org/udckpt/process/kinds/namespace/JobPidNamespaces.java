@@ -88,7 +88,7 @@ public final class JobPidNamespaces {
 
     /** A restart makes the process in the user namespace: it can enter nothing that is not owned by that. */
     private void refuseFromOutside(StoppedProcess process, int started) {
-        for (String type : new String[]{"mnt", "uts", "time_for_children"}) {
+        for (String type : new String[]{"mnt", "uts", "ipc", "time_for_children"}) {
             try (Namespace own = Namespace.of(process.task(), type); Namespace first = Namespace.of(started, type)) {
                 if (own.number() != first.number() && users.owner(process, type, started) == 0) {
                     throw process.refuse("it is in a " + type + " namespace of the job that was made outside of the "

@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.namespace;
 
+import static org.udckpt.linux.LinuxConstants.CLONE_NEWIPC;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWTIME;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWUSER;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWUTS;
@@ -21,6 +22,9 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.model.IpcNamespace;
+import org.udckpt.process.model.IpcNamespaceMember;
+import org.udckpt.process.model.IpcSetting;
 import org.udckpt.process.model.TimeNamespace;
 import org.udckpt.process.model.TimeNamespaceMember;
 import org.udckpt.process.model.TimeOffsets;
@@ -30,14 +34,15 @@ import org.udckpt.process.model.UtsNamespace;
 import org.udckpt.process.model.UtsNamespaceMember;
 
 /**
- * Makes user, UTS and time namespaces, and lets the job's processes enter them, one level of user namespaces after the
- * other: in each a process has all capabilities until it gets those of the image.
+ * Makes user, UTS, IPC and time namespaces, and lets the job's processes enter them, one level of user namespaces after
+ * the other: in each a process has all capabilities until it gets those of the image.
  */
 public final class NamespaceRestore implements AutoCloseable {
     /** user_namespaces(7): lines of a map. */
     static final int MOST_RANGES = 340;
 
     private final RestoreScope scope;
+    private final IpcSettingRestore limits;
     private final Map<Long, UserNamespace> users = new LinkedHashMap<>();
     private final Map<Integer, Long> members = new HashMap<>();
     /** By pid, /proc as the process finds it before it is in a mount namespace of its own. */
@@ -46,6 +51,7 @@ public final class NamespaceRestore implements AutoCloseable {
     /** Of an image's namespaces. */
     public NamespaceRestore(RestoreScope scope) {
         this.scope = scope;
+        this.limits = new IpcSettingRestore(scope);
         scope.objects(UserNamespace.class).forEach(user -> users.put(user.id(), user));
         scope.objects(UserNamespaceMember.class).forEach(member -> members.put(member.pid(), member.userNamespace()));
         Set<Integer> write = new HashSet<>(members.keySet());
@@ -60,7 +66,8 @@ public final class NamespaceRestore implements AutoCloseable {
     /** Whether there is nothing to make. */
     public static boolean none(RestoreScope scope) {
         return scope.objects(UserNamespaceMember.class).isEmpty() && scope.objects(UtsNamespaceMember.class).isEmpty()
-                && scope.objects(TimeNamespaceMember.class).isEmpty();
+                && scope.objects(TimeNamespaceMember.class).isEmpty()
+                && scope.objects(IpcNamespaceMember.class).isEmpty() && scope.objects(IpcSetting.class).isEmpty();
     }
 
     /** Those above come first. */
@@ -167,14 +174,35 @@ public final class NamespaceRestore implements AutoCloseable {
         }
     }
 
-    /** Makes the UTS and time namespaces that a user namespace owns; 0: that in which the job was started. */
+    /** Makes the UTS, IPC and time namespaces that a user namespace owns; 0: that in which the job was started. */
     public void makeOthers(long user) {
         name(user);
+        if (user == 0) {
+            limits.raise(scope.process(scope.image().processes().getFirst().pid()), 0);
+        }
+        for (IpcNamespace ipc : scope.objects(IpcNamespace.class)) {
+            if (ipc.userOwner() == user) {
+                makeIpc(ipc);
+            }
+        }
         for (TimeNamespace clock : scope.objects(TimeNamespace.class)) {
             if (clock.userOwner() == user) {
                 setClock(clock);
             }
         }
+    }
+
+    private void makeIpc(IpcNamespace ipc) {
+        List<Maker> members = scope.objects(IpcNamespaceMember.class).stream()
+                .filter(member -> member.ipcNamespace() == ipc.id())
+                .<Maker>map(member -> scope.process(member.pid())).toList();
+        if (members.isEmpty()) {
+            return;
+        }
+        Maker first = members.getFirst();
+        first.call("unshare its IPC objects", Syscall.UNSHARE, CLONE_NEWIPC);
+        limits.raise(first, ipc.id());
+        follow(first, members, 1, "ipc", CLONE_NEWIPC);
     }
 
     private void setClock(TimeNamespace clock) {
