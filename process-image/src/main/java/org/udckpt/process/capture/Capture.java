@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 import org.udckpt.linux.Proc;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.FilesRefused;
@@ -129,7 +128,7 @@ public final class Capture implements AutoCloseable {
             request.calls().keep(ranks.stream().flatMap(RankCapture::threads).collect(Collectors.toSet()));
             // both only look: where there is a second processor, at the same time
             all(ranks, rank -> rank.read(stop.mounts), () -> stop.look(ranks));
-            List<TracedProcess> processes = ranks.stream().flatMap(rank -> rank.processes().stream()).toList();
+            List<TracedProcess> processes = processes(ranks);
             if (ranks.size() > 1 && processes.stream().anyMatch(process -> process.orphan)) {
                 // it went to the first rank, whoever made it
                 SharingCheck.refuseShared(processes);
@@ -283,16 +282,17 @@ public final class Capture implements AutoCloseable {
 
     /** Pids of the snapshots, as the agent numbers them. */
     public int[] snapshotPids() {
-        return snapshots().mapToInt(Snapshot::pid).toArray();
+        return processes(ranks).stream().mapToInt(process -> process.snapshot.pid()).toArray();
     }
 
     /** Those that the shepherd is to expect, since they are its children. */
     public int[] shepherdsPids() {
-        return snapshots().filter(Snapshot::shepherds).mapToInt(Snapshot::pid).toArray();
+        return processes(ranks).stream().map(process -> process.snapshot).filter(Snapshot::shepherds)
+                .mapToInt(Snapshot::pid).toArray();
     }
 
-    private Stream<Snapshot> snapshots() {
-        return ranks.stream().flatMap(rank -> rank.processes().stream()).map(process -> process.snapshot);
+    private static List<TracedProcess> processes(List<RankCapture> ranks) {
+        return ranks.stream().flatMap(rank -> rank.processes().stream()).toList();
     }
 
     /** All records, put together by the first call; the job runs meanwhile. */
@@ -348,12 +348,9 @@ public final class Capture implements AutoCloseable {
 
     /** The effective users of the processes (proc_pid_status(5)). */
     private Set<Integer> users() {
-        Set<Integer> users = new HashSet<>();
-        for (RankCapture rank : ranks) {
-            rank.processes().forEach(process -> users
-                    .add(Integer.parseUnsignedInt(Proc.field(process.status, "Uid:").split("\\s+")[1])));
-        }
-        return users;
+        return processes(ranks).stream()
+                .map(process -> Integer.parseUnsignedInt(Proc.field(process.status, "Uid:").split("\\s+")[1]))
+                .collect(Collectors.toSet());
     }
 
     /**
@@ -435,16 +432,14 @@ public final class Capture implements AutoCloseable {
             return;
         }
         RuntimeException first = null;
-        for (RankCapture rank : ranks) {
-            for (TracedProcess process : rank.processes()) {
-                try {
-                    process.snapshot.close();
-                } catch (RuntimeException failure) {
-                    first = first == null ? failure : first;
-                }
+        for (TracedProcess process : processes(ranks)) {
+            try {
+                process.snapshot.close();
+            } catch (RuntimeException failure) {
+                first = first == null ? failure : first;
             }
-            rank.tracer.close();
         }
+        ranks.forEach(rank -> rank.tracer.close());
         copies.forEach(ContentCopy::close);
         files.close();
         if (first != null) {

@@ -309,6 +309,11 @@ final class TracedProcess implements AskedProcess {
     }
 
     @Override
+    public int ofNamespace(int number) {
+        return inner == null ? number : inner.jobOfAny(number);
+    }
+
+    @Override
     public int ofProc(int number) {
         if (ownProc == null) {
             String own = Files.readLink("/proc/" + task + "/ns/pid");

@@ -1,10 +1,7 @@
 package org.udckpt.process.restore;
 
-import static org.udckpt.linux.LinuxConstants.PR_SET_DUMPABLE;
 import static org.udckpt.linux.LinuxConstants.PR_SET_NAME;
-import static org.udckpt.linux.LinuxConstants.RLIMIT_CORE;
 import static org.udckpt.linux.LinuxConstants.SIGCHLD;
-import static org.udckpt.linux.LinuxConstants.SIGKILL;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -13,18 +10,13 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.udckpt.linux.Files;
-import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
-import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.RawText;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
-import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.Struct;
 import org.udckpt.process.trace.CallLoop;
@@ -32,7 +24,6 @@ import org.udckpt.process.trace.Injector;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.Registers;
 import org.udckpt.process.trace.WaitStatus;
-import org.udckpt.process.tree.CoreDump;
 
 /**
  * A process that is being made into a restored one: it runs nothing but the calls that are injected here. It keeps a
@@ -46,11 +37,8 @@ final class Tracee implements Maker, AutoCloseable {
     /** Behind the scratch: {@link CallLoop}. */
     static final int CODE_BYTES = 4096;
     private static final int CLONE_ARGS_BYTES = 88;
-    private static final long END_NS = TimeUnit.SECONDS.toNanos(10);
     /** As setresuid(2) has it. */
     static final int SAME_USER = -1;
-    private static final int UNSHARE = 272;
-    private static final int CLONE_NEWNS = 0x20000, MS_REC = 0x4000, MS_PRIVATE = 1 << 18;
 
     private final Owner owner;
     private final JobNumbers job;
@@ -228,93 +216,20 @@ final class Tracee implements Maker, AutoCloseable {
         return host;
     }
 
-    /**
-     * Ends it with that status of wait4(2), as that real user or as {@link #SAME_USER}, and leaves it a zombie for its
-     * parent.
-     */
+    /** {@link TraceeEnd#end}. */
     void end(int waitStatus, int user) {
-        WaitStatus wanted = new WaitStatus(waitStatus);
-        WaitStatus status;
-        if (wanted.dumped()) {
-            letDump();
-        } else { // not 0, which a core_pattern that is a program does not care for (core(5))
-            call("forbid a core file", Syscall.PRLIMIT64, 0, RLIMIT_CORE, structure().i64(1).i64(1).put(), 0);
-        }
-        if (user != SAME_USER && user != realUser()) {
-            call("setresuid", Syscall.SETRESUID, user, user, user);
-        }
-        if (wanted.dumped()) { // what another user is not
-            call("PR_SET_DUMPABLE", Syscall.PRCTL, PR_SET_DUMPABLE, 1);
-        }
-        if (wanted.exited()) {
-            injector.begin(Syscall.EXIT_GROUP, wanted.exitCode());
-            injector.enter();
-            status = Ptrace.await(hostPid);
-        } else {
-            status = kill(wanted);
-        }
-        if (status.raw() != waitStatus) {
-            throw failed("a child that had ended with status 0x%x could not be restored: %s (0x%x)"
-                    .formatted(waitStatus, status, status.raw()));
-        }
+        new TraceeEnd(this).end(waitStatus, user);
     }
 
-    private int realUser() {
-        return Integer.parseUnsignedInt(Proc.field(Proc.text("/proc/" + hostPid + "/status"), "Uid:").split("\\s+")[0]);
-    }
-
-    /**
-     * Ends the main thread, while others live: wait4(2) tells of that when they have ended. No call can be made
-     * afterwards but in them.
-     */
+    /** {@link TraceeEnd#endMainThread}. */
     void endMainThread(int exitCode) {
-        // the tracer's end would leave it a SIGKILL; its other threads have the option still
-        Ptrace.options(hostPid, OPTIONS & ~Ptrace.O_EXITKILL);
-        injector.begin(Syscall.EXIT, exitCode);
+        new TraceeEnd(this).endMainThread(exitCode);
+    }
+
+    /** A call that does not return. */
+    void beginLast(long number, long argument) {
+        injector.begin(number, argument);
         injector.enter();
-        for (long deadline = System.nanoTime() + END_NS; !Proc.threadState(hostPid, hostPid).equals("Z");) {
-            if (System.nanoTime() > deadline) {
-                throw failed("its main thread, which had ended, does not end again");
-            }
-            LockSupport.parkNanos(50_000);
-        }
-    }
-
-    private WaitStatus kill(WaitStatus wanted) {
-        if (wanted.signal() != SIGKILL) {
-            byte[] standard = new byte[32]; // SIG_DFL: the launcher may ignore it (nohup)
-            call("default action of signal " + wanted.signal(), Syscall.RT_SIGACTION, wanted.signal(), bytes(standard),
-                    0, 8);
-        }
-        if (wanted.signal() != SIGKILL) {
-            Ptrace.setSignalMask(hostPid, 0);
-        }
-        try (ProcessHandleFd self = new ProcessHandleFd(hostPid)) {
-            self.signal(wanted.signal());
-        }
-        if (wanted.signal() != SIGKILL) { // which ends it where it stands
-            Ptrace.resume(Ptrace.CONT, hostPid, 0);
-        }
-        WaitStatus status;
-        while (!(status = Ptrace.await(hostPid)).ended()) {
-            Ptrace.resume(Ptrace.CONT, hostPid, status.signalDelivery() ? status.signal() : 0);
-        }
-        return status;
-    }
-
-    /** Lets it write a small core file into a file system of its own, which ends with it: {@link CoreDump}. */
-    private void letDump() {
-        String refusal = CoreDump.refusal();
-        if (refusal != null) {
-            throw unsupported("it had ended with a core dump: " + refusal);
-        }
-        long most = Limits.of(hostPid)[2 * RLIMIT_CORE + 1];
-        most = User.id() == 0 ? Limits.INFINITY : most;
-        call("permit a core file", Syscall.PRLIMIT64, 0, RLIMIT_CORE, structure().i64(most).i64(most).put(), 0);
-        call("unshare its mounts", UNSHARE, CLONE_NEWNS);
-        call("keep its mounts to itself", Syscall.MOUNT, 0, string("/"), 0, MS_REC | MS_PRIVATE, 0);
-        call("mount a place for a core file", Syscall.MOUNT, string("tmpfs"), string("/proc"), string("tmpfs"), 0, 0);
-        call("enter the place for a core file", Syscall.CHDIR, string("/proc"));
     }
 
     /** PR_SET_NAME. */
@@ -345,10 +260,6 @@ final class Tracee implements Maker, AutoCloseable {
     /** What the tracer calls another process of the job, or the shepherd. */
     int host(int number) {
         return job.host(number);
-    }
-
-    PidSpace space() {
-        return space;
     }
 
     long scratch() {

@@ -35,6 +35,11 @@ public interface StoppedProcess {
         return number;
     }
 
+    /** The job's number of any process that its pid namespace numbers so; 0: it is nothing of the job that runs. */
+    default int ofNamespace(int number) {
+        return number;
+    }
+
     /** The job's number of what its /proc names so; 0: it is nothing of the job. */
     default int ofProc(int number) {
         return number;

@@ -149,20 +149,13 @@ abstract class IpcCapture implements KindCapture {
 
     /** As the job numbers them; the process that was asked numbers them as in its own pid namespace. */
     int[] numbers(int[] pids) {
-        if (users != null) {
-            return IntStream.of(pids).map(this::number).toArray();
-        }
-        return asked.ownPid() == asked.namespacePid() ? pids : IntStream.of(pids).map(this::ofOwn).toArray();
+        return IntStream.of(pids).map(users == null ? this::own : this::number).toArray();
     }
 
-    private int ofOwn(int inner) {
-        String own = pidNamespace(asked);
-        return processes.stream().filter(one -> one.ownPid() == inner && own.equals(pidNamespace(one)))
-                .mapToInt(AskedProcess::namespacePid).findFirst().orElse(0);
-    }
-
-    private static String pidNamespace(AskedProcess process) {
-        return Files.readLink("/proc/" + process.task() + "/ns/pid");
+    /** Of who asked: in a pid namespace of its own it is told others. */
+    private int own(int pid) {
+        int job = asked.ofNamespace(pid);
+        return job == 0 ? pid : job;
     }
 
     private int number(int pid) {
