@@ -70,7 +70,7 @@ class ToolsTest {
     void mpich(String transport, String loss) throws Exception {
         String library = Native.library().toString();
         Native.Result result =
-                Native.run(Map.of("LD_PRELOAD", ""), "mpiexec", "-n", "2", "-genv", "LD_PRELOAD", library,
+                Native.run(Map.of("LD_PRELOAD", ""), "mpiexec.hydra", "-n", "2", "-genv", "LD_PRELOAD", library,
                         "-genv", "UDCKPT_VIRTUALIZE", "0", "-genv", "UCX_TLS", transport + ",self", "-genv",
                         "UCX_NET_DEVICES", "soft0:1",
                         "-genv", "UDCKPT_SOFT_LOSS", loss, "-genv", "UDCKPT_SOFT_SEED", "5",
