@@ -112,6 +112,17 @@ final class CallingProcess implements AutoCloseable {
                 "enter a user namespace");
     }
 
+    /**
+     * For root's, which may have no number in the user namespace that it has entered: what it makes belongs to the
+     * first user or group there (setfsuid(2)). Nothing where the namespace has none.
+     */
+    void makeFilesAs(String map, long call) {
+        String first = Proc.text("/proc/" + pid() + "/" + map).strip().split("\\s+")[0];
+        if (!first.isEmpty()) {
+            call(call, new long[]{Long.parseLong(first), 0, 0, 0, 0, 0});
+        }
+    }
+
     @Override
     public synchronized void close() {
         invoke(Library.END, calls.address());

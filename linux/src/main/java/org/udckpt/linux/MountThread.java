@@ -141,6 +141,10 @@ public final class MountThread implements AutoCloseable {
         InProcess(Namespace user) {
             try {
                 process.enter(user.descriptor());
+                if (User.id() == 0) {
+                    process.makeFilesAs("gid_map", Syscall.SETFSGID);
+                    process.makeFilesAs("uid_map", Syscall.SETFSUID);
+                }
             } catch (RuntimeException | Error e) {
                 process.close();
                 throw e;

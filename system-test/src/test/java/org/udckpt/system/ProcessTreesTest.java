@@ -124,11 +124,8 @@ class ProcessTreesTest {
     @Test
     void coarraysOverMpich() throws Exception {
         Path program = built("programs/coarray_ring", "libcoarrays-mpich-dev");
-        // OpenCoarrays leaves a message when it frees a communicator, which MPICH 4.2 takes for an error
-        Process alone = new ProcessBuilder("mpiexec.hydra", "-n", "2", program.toString(), "5", "/nonexistent")
-                .redirectErrorStream(true).start();
-        String said = new String(alone.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assumeTrue(alone.waitFor() == 0, () -> "it fails without udckpt: " + said);
+        // OpenCoarrays may leave a message when it frees a communicator, which MPICH 4.2 takes for an error
+        assumeTrue(version("mpiexec.hydra", "--version") < 4.2, "OpenCoarrays ends with an error without udckpt");
         rounds("coarray", Stream.of("mpiexec.hydra", "-n", "2"), program);
     }
 

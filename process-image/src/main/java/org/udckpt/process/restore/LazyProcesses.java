@@ -4,9 +4,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
@@ -81,6 +83,9 @@ final class LazyProcesses implements AutoCloseable {
     private static Userfault context(Tracee tracee) {
         long device =
                 tracee.tryCall(Syscall.OPEN, tracee.string(Support.device()), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
+        if (device < 0 && User.id() == 0) { // it is another user already (FirstIdentity)
+            device = given(tracee);
+        }
         long made = device < 0 ? tracee.call("userfaultfd", Userfault.SYSTEM_CALL, Userfault.FLAGS)
                 : tracee.call("make a userfaultfd", Syscall.IOCTL, device, Userfault.NEW, Userfault.FLAGS);
         Userfault context;
@@ -93,6 +98,19 @@ final class LazyProcesses implements AutoCloseable {
         }
         LinuxError.check(context.agree(), tracee.name() + ": agree upon userfaultfd(2)");
         return context;
+    }
+
+    /** The device, opened by this process; less than 0: there is none. */
+    private static long given(Tracee tracee) {
+        long opened = Files.tryOpen(Support.device(), Syscall.O_RDWR | Syscall.O_CLOEXEC);
+        if (opened < 0) {
+            return opened;
+        }
+        try {
+            return Handover.give(tracee, List.of((int) opened))[0];
+        } finally {
+            Files.close((int) opened);
+        }
     }
 
     /** What its threads use at once. Any thread. */

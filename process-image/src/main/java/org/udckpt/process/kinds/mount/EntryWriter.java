@@ -2,6 +2,8 @@ package org.udckpt.process.kinds.mount;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.udckpt.linux.LinuxConstants.AT_EMPTY_PATH;
+import static org.udckpt.linux.LinuxConstants.AT_FDCWD;
+import static org.udckpt.linux.LinuxConstants.AT_SYMLINK_FOLLOW;
 import static org.udckpt.linux.LinuxConstants.AT_SYMLINK_NOFOLLOW;
 
 import java.lang.foreign.MemorySegment;
@@ -10,6 +12,7 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.model.FilesystemEntry;
 import org.udckpt.process.model.SharedMemory;
@@ -34,7 +37,20 @@ final class EntryWriter {
 
     /** Directories get their modes after what is in them: they may keep out who is not root. */
     void write() {
-        entries.forEach(this::make);
+        Files.Stat top = Files.stat(root);
+        boolean another = User.id() == 0 && top.uid() != 0;
+        if (another) { // whom the user namespace that owns this one has a number for, as root may have none there
+            Syscall.call(Syscall.SETFSGID, top.gid());
+            Syscall.call(Syscall.SETFSUID, top.uid());
+        }
+        try {
+            entries.forEach(this::make);
+        } finally {
+            if (another) {
+                Syscall.call(Syscall.SETFSUID, 0);
+                Syscall.call(Syscall.SETFSGID, 0);
+            }
+        }
         entries.reversed().stream().filter(EntryWriter::isFirst).forEach(this::attributes);
     }
 
@@ -72,7 +88,8 @@ final class EntryWriter {
     private long link(FilesystemEntry entry, int parent, String name) {
         int first = MountCalls.beneath(root, entry.target());
         try {
-            return Syscall.call(Syscall.LINKAT, first, Scratch.string(""), parent, Scratch.second(name), AT_EMPTY_PATH);
+            return Syscall.call(Syscall.LINKAT, AT_FDCWD, Scratch.string(Files.ofDescriptor(first)), parent,
+                    Scratch.second(name), AT_SYMLINK_FOLLOW);
         } finally {
             Files.close(first);
         }

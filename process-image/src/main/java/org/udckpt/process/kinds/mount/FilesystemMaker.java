@@ -9,6 +9,7 @@ import static org.udckpt.linux.LinuxConstants.FSPICK_EMPTY_PATH;
 
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.ProcessHandleFd;
@@ -21,6 +22,7 @@ import org.udckpt.process.model.JobFilesystem;
 final class FilesystemMaker {
     private static final Set<String> NOT_GIVEN = Set.of("rw", "seclabel", "");
     private static final String READ_ONLY = "ro";
+    private static final int MOMENTS = 1000, MOMENT_NS = 2_000_000;
     /** Of the root directory, which has an entry of its own. */
     private static final Set<String> OWNERS = Set.of("uid", "gid");
 
@@ -69,7 +71,12 @@ final class FilesystemMaker {
             try {
                 LinuxError.check(Syscall.call(Syscall.FSCONFIG, context, FSCONFIG_SET_FLAG, Scratch.string(READ_ONLY),
                         0, 0), what);
-                LinuxError.check(Syscall.call(Syscall.FSCONFIG, context, FSCONFIG_CMD_RECONFIGURE, 0, 0, 0), what);
+                long result = Syscall.call(Syscall.FSCONFIG, context, FSCONFIG_CMD_RECONFIGURE, 0, 0, 0);
+                for (int i = 0; i < MOMENTS && result == -LinuxError.EBUSY; i++) { // the kernel closes files later
+                    LockSupport.parkNanos(MOMENT_NS);
+                    result = Syscall.call(Syscall.FSCONFIG, context, FSCONFIG_CMD_RECONFIGURE, 0, 0, 0);
+                }
+                LinuxError.check(result, what);
             } finally {
                 Files.close(context);
             }

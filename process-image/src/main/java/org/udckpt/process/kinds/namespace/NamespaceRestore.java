@@ -5,6 +5,7 @@ import static org.udckpt.linux.LinuxConstants.CLONE_NEWIPC;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWTIME;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWUSER;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWUTS;
+import static org.udckpt.linux.LinuxConstants.PR_SET_DUMPABLE;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -115,6 +116,8 @@ public final class NamespaceRestore implements AutoCloseable {
         write(first, root, "gid_map", groups);
         write(first, root, "uid_map", users);
         follow(first, outside, there.isEmpty() ? 1 : 0, "user", CLONE_NEWUSER);
+        // to become another user, or one of another namespace, has taken that away, and with it what they give each other
+        entering.forEach(maker -> maker.call("PR_SET_DUMPABLE", Syscall.PRCTL, PR_SET_DUMPABLE, 1));
     }
 
     private UserNamespace parent(UserNamespace user) {
