@@ -116,7 +116,7 @@ public final class NamespaceRestore implements AutoCloseable {
         write(first, root, "gid_map", groups);
         write(first, root, "uid_map", users);
         follow(first, outside, there.isEmpty() ? 1 : 0, "user", CLONE_NEWUSER);
-        // to become another user, or one of another namespace, has taken that away, and with it what they give each other
+        // who becomes another user, or one of another namespace, can be given nothing by others (pidfd_getfd(2))
         entering.forEach(maker -> maker.call("PR_SET_DUMPABLE", Syscall.PRCTL, PR_SET_DUMPABLE, 1));
     }
 
