@@ -20,16 +20,33 @@ public final class NamespaceCalls implements AutoCloseable {
      * @throws LinuxError this process may not enter it
      */
     public NamespaceCalls(int pid, String type, long flag) {
+        this(pid, type, flag, false);
+    }
+
+    private NamespaceCalls(int pid, String type, long flag, boolean another) {
         try (Namespace namespace = Namespace.of(pid, type);
                 Namespace owner = Namespace.ownerElsewhere(namespace.descriptor())) {
             if (owner != null) {
                 process.enter(owner.descriptor());
             }
-            LinuxError.check(call(Syscall.SETNS, namespace.descriptor(), flag), "enter a namespace (" + type + ")");
+            LinuxError.check(another ? call(Syscall.UNSHARE, flag) : call(Syscall.SETNS, namespace.descriptor(), flag),
+                    "enter a namespace (" + type + ")");
         } catch (RuntimeException | Error e) {
             process.close();
             throw e;
         }
+    }
+
+    /**
+     * In a new namespace, owned by the same user namespace as that of a process. @throws LinuxError it cannot be made
+     */
+    static NamespaceCalls inNewOne(int pid, String type, long flag) {
+        return new NamespaceCalls(pid, type, flag, true);
+    }
+
+    /** The process that makes the calls, as this one numbers it. */
+    int pid() {
+        return process.pid();
     }
 
     /** The result, or {@code -errno}. Addresses and descriptors are those of this process. */
@@ -39,7 +56,12 @@ public final class NamespaceCalls implements AutoCloseable {
         return process.call(number, six);
     }
 
-    /** A short file of the kernel's, as it is read there; null: there is none. */
+    /** The same of several in their order: each a number and its arguments. */
+    long[] calls(long[][] several) {
+        return process.calls(several);
+    }
+
+    /** A file of the kernel's, as it is read there; null: there is none. @throws LinuxError it cannot be read */
     public String text(String path) {
         long fd = call(Syscall.OPEN, Scratch.string(path), Syscall.O_RDONLY | Syscall.O_CLOEXEC);
         if (fd == -LinuxError.ENOENT) {
@@ -47,9 +69,13 @@ public final class NamespaceCalls implements AutoCloseable {
         }
         LinuxError.check(fd, "open " + path);
         try {
+            StringBuilder text = new StringBuilder();
             MemorySegment data = Scratch.data();
-            long count = LinuxError.check(call(Syscall.READ, fd, data.address(), Scratch.DATA_BYTES), "read " + path);
-            return new String(data.asSlice(0, count).toArray(JAVA_BYTE), StandardCharsets.US_ASCII);
+            for (long n; (n = LinuxError.check(call(Syscall.READ, fd, data.address(), Scratch.DATA_BYTES),
+                    "read " + path)) > 0;) {
+                text.append(new String(data.asSlice(0, n).toArray(JAVA_BYTE), StandardCharsets.ISO_8859_1));
+            }
+            return text.toString();
         } finally {
             Files.close((int) fd);
         }

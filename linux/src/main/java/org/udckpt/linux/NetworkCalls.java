@@ -1,6 +1,5 @@
 package org.udckpt.linux;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.udckpt.linux.LinuxConstants.AF_UNIX;
@@ -9,7 +8,6 @@ import static org.udckpt.linux.LinuxConstants.SOCK_DGRAM;
 import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
 
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 
 /**
  * System calls in a network namespace: by a process that is in it, and shares memory and descriptors with this one. A
@@ -19,19 +17,18 @@ public final class NetworkCalls implements AutoCloseable {
     private static final ScopedValue<NetworkCalls> CURRENT = ScopedValue.newInstance();
     /** Since Linux 5.14 (asm-generic/socket.h). */
     private static final int SO_NETNS_COOKIE = 71;
+    private static final String NET = "net";
     private static final int COOKIE_BYTES = 8, LENGTH = 16;
 
-    private final CallingProcess process;
+    private final NamespaceCalls process;
 
-    private NetworkCalls(CallingProcess process) {
+    private NetworkCalls(NamespaceCalls process) {
         this.process = process;
     }
 
     /** In the namespace of a process. @throws LinuxError this process may not enter it */
     public static NetworkCalls of(int pid) {
-        try (Namespace network = Namespace.of(pid, "net")) {
-            return entered(network, Syscall.SETNS, network.descriptor(), CLONE_NEWNET);
-        }
+        return new NetworkCalls(new NamespaceCalls(pid, NET, CLONE_NEWNET));
     }
 
     /**
@@ -39,27 +36,7 @@ public final class NetworkCalls implements AutoCloseable {
      * LinuxError it cannot be made
      */
     public static NetworkCalls inNewOne(int pid) {
-        try (Namespace network = Namespace.of(pid, "net")) {
-            return entered(network, Syscall.UNSHARE, CLONE_NEWNET, 0);
-        }
-    }
-
-    private static NetworkCalls entered(Namespace network, int call, long first, long second) {
-        CallingProcess process = new CallingProcess();
-        boolean done = false;
-        try (Namespace user = Namespace.ownerElsewhere(network.descriptor())) {
-            if (user != null) {
-                process.enter(user.descriptor());
-            }
-            NetworkCalls calls = new NetworkCalls(process);
-            LinuxError.check(calls.call(call, first, second), "enter a network namespace");
-            done = true;
-            return calls;
-        } finally {
-            if (!done) {
-                process.close();
-            }
-        }
+        return new NetworkCalls(NamespaceCalls.inNewOne(pid, NET, CLONE_NEWNET));
     }
 
     /** That of {@link #in}; null: this process's own. */
@@ -79,9 +56,7 @@ public final class NetworkCalls implements AutoCloseable {
 
     /** The result, or {@code -errno}. Addresses and descriptors are those of this process. */
     public long call(long number, long... arguments) {
-        long[] six = new long[6];
-        System.arraycopy(arguments, 0, six, 0, arguments.length);
-        return process.call(number, six);
+        return process.call(number, arguments);
     }
 
     /** The same of several in their order: each a number and its arguments. */
@@ -130,22 +105,8 @@ public final class NetworkCalls implements AutoCloseable {
      * be read
      */
     public String textOf(String path) {
-        long fd = call(Syscall.OPEN, Scratch.string(path), Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0);
-        if (fd == -LinuxError.ENOENT) {
-            return "";
-        }
-        LinuxError.check(fd, "open " + path);
-        try {
-            StringBuilder text = new StringBuilder();
-            MemorySegment data = Scratch.data();
-            for (long n; (n = LinuxError.check(call(Syscall.READ, fd, data.address(), Scratch.DATA_BYTES),
-                    "read " + path)) > 0;) {
-                text.append(new String(data.asSlice(0, n).toArray(JAVA_BYTE), StandardCharsets.ISO_8859_1));
-            }
-            return text.toString();
-        } finally {
-            Files.close((int) fd);
-        }
+        String text = process.text(path);
+        return text == null ? "" : text;
     }
 
     @Override
