@@ -1,8 +1,10 @@
 package org.udckpt.agent;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.udckpt.linux.LinuxError;
@@ -13,6 +15,8 @@ final class JobProcesses {
     /** proc_pid_stat(5), from field 3 (state) on. */
     private static final int STATE = 0, PARENT = 4 - 3;
 
+    /** How many numbers there are up to the job's, by root. */
+    private final Map<Integer, Integer> levels = new HashMap<>();
     private final List<JobProcess> found = new ArrayList<>();
     private final Set<Integer> seen = new HashSet<>();
 
@@ -54,7 +58,8 @@ final class JobProcesses {
             }
             String[] numbers = Proc.field(status, "NSpid:").split("\\s+");
             // in a pid namespace of the job's own it has further numbers
-            int level = Proc.field(Proc.text("/proc/" + root + "/status"), "NSpid:").split("\\s+").length;
+            int level = levels.computeIfAbsent(root,
+                    one -> Proc.field(Proc.text("/proc/" + one + "/status"), "NSpid:").split("\\s+").length);
             found.add(new JobProcess(pid, Integer.parseInt(numbers[level - 1]), parent, root,
                     Proc.field(status, "Name:")));
         } catch (LinuxError gone) {
