@@ -97,6 +97,8 @@ struct ibv_context *cm_device_if_open(void);
 int cm_service_start(void);
 const struct cm_endpoint *cm_service_endpoint(void);
 int cm_address(const struct cm_endpoint *endpoint, struct ibv_ah_attr *attr); /* on our device's port */
+/* Whether another message can be sent now: those before it may still be on their way. */
+int cm_may_send(void);
 void cm_send(const struct cm_message *message, const struct cm_endpoint *to); /* under the mutex; may get lost */
 struct ibv_pd *cm_default_pd(void);
 uint8_t cm_port(void);

@@ -11,6 +11,7 @@ enum {
     REPEATS = 15, /* about 25 s in all */
     RETRIES = 7,  /* what a program without rdma_conn_param gets */
     LISTENER_AGAIN_MS = 10,
+    FULL_AGAIN_MS = 1,
 };
 
 long cm_now_ms(void)
@@ -89,6 +90,11 @@ long cm_timers(void)
     for (struct cm_id *id = cm_all(); id; id = id->next) {
         if (!id->deadline_ms)
             continue;
+        if (id->deadline_ms <= now && !cm_may_send()) { /* so many at once: this does not count as a repeat */
+            if (next < 0 || next > FULL_AGAIN_MS)
+                next = FULL_AGAIN_MS;
+            continue;
+        }
         if (id->deadline_ms <= now) {
             if (id->repeats++ == REPEATS) {
                 give_up(id);

@@ -30,14 +30,28 @@ static int is_open(const struct cm_id *id)
                                    id->state == CM_CLOSING);
 }
 
-__attribute__((destructor)) static void leave(void)
+/* 0: there are more than can be sent at once. */
+static int tell_all(void)
 {
-    if (owner != getpid() || !lock_soon())
-        return;
     for (struct cm_id *id = cm_all(); id; id = id->next)
         if (is_open(id)) {
+            if (!cm_may_send())
+                return 0;
             cm_fill(&id->last, id, CM_DREQ, NULL, 0);
             cm_send(&id->last, &id->peer.service);
+            id->state = CM_CLOSED;
         }
-    pthread_mutex_unlock(&cm_mutex);
+    return 1;
+}
+
+__attribute__((destructor)) static void leave(void)
+{
+    if (owner != getpid())
+        return;
+    for (int waited = 0, done = 0; !done && waited < TIMEOUT_MS && lock_soon(); waited++) {
+        done = tell_all();
+        pthread_mutex_unlock(&cm_mutex);
+        if (!done)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
 }

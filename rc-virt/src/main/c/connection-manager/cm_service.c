@@ -10,7 +10,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { RECEIVES = 128, SENDS = 64, GRH_BYTES = 40, SLOT_BYTES = 512 };
+enum {
+    RECEIVES = 128,
+    SENDS = 256 /* what all that came is answered with, and more */,
+    GRH_BYTES = 40,
+    SLOT_BYTES = 512
+};
 enum { HANDLES_MAX = 65536 }; /* more peers than a job has: only forged messages name as many */
 _Static_assert(sizeof(struct cm_message) + GRH_BYTES <= SLOT_BYTES, "a message fits a slot");
 
@@ -223,13 +228,19 @@ static struct ibv_ah *handle_of(const struct cm_endpoint *endpoint)
     return known->ah;
 }
 
+int cm_may_send(void)
+{
+    return service.sends_begun - __atomic_load_n(&service.sends_done, __ATOMIC_ACQUIRE) < SENDS;
+}
+
 void cm_send(const struct cm_message *message, const struct cm_endpoint *to)
 {
-    struct ibv_ah *ah = handle_of(to);
-    if (!ah || service.sends_begun - __atomic_load_n(&service.sends_done, __ATOMIC_ACQUIRE) == SENDS) {
-        if (!ah)
-            cm_say("rdma_cm: ibv_create_ah: %s", strerror(errno));
+    if (!cm_may_send())
         return; /* lost, as any datagram may be: it is sent again */
+    struct ibv_ah *ah = handle_of(to);
+    if (!ah) {
+        cm_say("rdma_cm: ibv_create_ah: %s", strerror(errno));
+        return;
     }
     unsigned slot = RECEIVES + service.sends_begun++ % SENDS;
     uint8_t *place = slots + slot * SLOT_BYTES;

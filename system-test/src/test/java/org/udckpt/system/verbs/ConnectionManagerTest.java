@@ -60,6 +60,18 @@ class ConnectionManagerTest {
         }
     }
 
+    /** More messages at a time than can be on their way are sent later: cmtime of rdma-core 56. */
+    @Test
+    void manyAtOnce() throws Exception {
+        try (Udckpts udckpts = new Udckpts(directory)) {
+            Udckpts.Result end = udckpts.run("run", "-n", "2", "--hosts", "a,b", "--name", "burst", "--dir",
+                    directory.resolve("images").toString(), "--",
+                    Udckpts.nativeFile("virtualization/cm_burst").toString(), "7309");
+            assertEquals(0, end.code(), end.toString());
+            assertEquals(2, end.output().lines().filter(line -> line.startsWith("PASS ")).count(), end.toString());
+        }
+    }
+
     /** As perftest -R -c UD does; lost datagrams bring requests to a process that has just stopped to listen. */
     @Tag("slow")
     @Test
