@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-    RECEIVES = 128,
-    SENDS = 256 /* what all that came is answered with, and more */,
+    RECEIVES = 512, /* more than the other side sends at once */
+    SENDS = 256,
     GRH_BYTES = 40,
     SLOT_BYTES = 512
 };
@@ -32,7 +32,8 @@ static struct {
     struct ibv_context *context;
     struct ibv_pd *pd;
     struct ibv_comp_channel *channel;
-    struct ibv_cq *cq;
+    struct ibv_cq *cq,
+        *sent; /* of messages that came, and of those that were sent: the one must not wait for the other */
     struct ibv_qp *qp;
     struct ibv_mr *region;
     struct ibv_port_attr port;
@@ -141,7 +142,7 @@ static int post_receive(unsigned slot)
 static int make_queue_pair(void)
 {
     struct ibv_qp_init_attr wanted = {
-        .send_cq = service.cq,
+        .send_cq = service.sent,
         .recv_cq = service.cq,
         .qp_type = IBV_QPT_UD,
         .cap = {.max_send_wr = SENDS, .max_recv_wr = RECEIVES, .max_send_sge = 1, .max_recv_sge = 1}};
@@ -178,6 +179,8 @@ static void destroy_objects(void)
         ibv_dereg_mr(service.region);
     if (service.cq)
         ibv_destroy_cq(service.cq);
+    if (service.sent)
+        ibv_destroy_cq(service.sent);
     if (service.channel)
         ibv_destroy_comp_channel(service.channel);
     if (service.pd)
@@ -186,7 +189,7 @@ static void destroy_objects(void)
         close(service.wake);
     service.qp = NULL;
     service.region = NULL;
-    service.cq = NULL;
+    service.cq = service.sent = NULL;
     service.channel = NULL;
     service.pd = NULL;
     service.wake = -1;
@@ -197,7 +200,8 @@ static int make_objects(void)
     if (!(service.pd = ibv_alloc_pd(service.context)) ||
         !(service.channel = ibv_create_comp_channel(service.context)) ||
         fcntl(service.channel->fd, F_SETFL, fcntl(service.channel->fd, F_GETFL) | O_NONBLOCK) ||
-        !(service.cq = ibv_create_cq(service.context, RECEIVES + SENDS, NULL, service.channel, 0)) ||
+        !(service.cq = ibv_create_cq(service.context, RECEIVES, NULL, service.channel, 0)) ||
+        !(service.sent = ibv_create_cq(service.context, SENDS, NULL, NULL, 0)) ||
         !(service.region = ibv_reg_mr(service.pd, slots, sizeof slots, IBV_ACCESS_LOCAL_WRITE)) ||
         (service.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) < 0)
         return errno;
@@ -270,16 +274,22 @@ static void received(const struct ibv_wc *done)
         cm_received(&message);
 }
 
+static void harvest_sends(void)
+{
+    struct ibv_wc done[16];
+    int count;
+    while ((count = ibv_poll_cq(service.sent, 16, done)) > 0)
+        __atomic_add_fetch(&service.sends_done, (unsigned)count, __ATOMIC_RELEASE);
+    if (count < 0)
+        cm_say("rdma_cm: ibv_poll_cq on the service queue failed; connections will time out");
+}
+
 static void harvest(void)
 {
     struct ibv_wc done[16];
     int count;
-    while ((count = ibv_poll_cq(service.cq, 16, done)) > 0)
+    for (harvest_sends(); (count = ibv_poll_cq(service.cq, 16, done)) > 0; harvest_sends())
         for (int i = 0; i < count; i++) {
-            if (done[i].wr_id >= RECEIVES) {
-                __atomic_add_fetch(&service.sends_done, 1, __ATOMIC_RELEASE);
-                continue;
-            }
             /* the queue pair has failed: what is posted again would fail at once, without end */
             if (done[i].status != IBV_WC_SUCCESS) {
                 cm_say("rdma_cm: a receive on the service queue pair failed with status %d; connections may time out",
