@@ -3,10 +3,11 @@
 #include "interposer.h"
 #include "udckpt_layout.h"
 #include <pthread.h>
+#include <linux/nsfs.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/sem.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -92,18 +93,15 @@ EXPORT int semtimedop(int set, struct sembuf *operations, size_t operation_count
     return operate(SYS_semtimedop, set, operations, operation_count, time);
 }
 
-/* Who leaves an IPC namespace has the kernel take back at once what was counted in it. */
+/* Who leaves an IPC namespace has the kernel take back at once what was counted in it: but for the threads that have
+ * counted with him, and not for a parent whose memory this is (vfork(2)). */
 static void left(void)
 {
-    make_own();
+    pid_t own = getpid();
+    if (syscall(SYS_gettid) != own || __atomic_load_n(&udckpt_semaphore_undos.pid, __ATOMIC_ACQUIRE) != (uint32_t)own)
+        return;
     memset(udckpt_semaphore_undos.entries, 0, sizeof udckpt_semaphore_undos.entries);
     udckpt_semaphore_undos.lost = 0;
-}
-
-static uint64_t ipc_namespace(void)
-{
-    struct stat status;
-    return stat("/proc/thread-self/ns/ipc", &status) ? 0 : (uint64_t)status.st_ino;
 }
 
 EXPORT int unshare(int flags)
@@ -120,11 +118,12 @@ EXPORT int unshare(int flags)
 
 EXPORT int setns(int descriptor, int types)
 {
-    uint64_t before = ipc_namespace();
+    int error = errno, left_types = types ? types : ioctl(descriptor, NS_GET_NSTYPE);
+    errno = error;
     __atomic_add_fetch(&udckpt_semaphore_undos.pending, 1, __ATOMIC_SEQ_CST);
     int result = (int)syscall(SYS_setns, descriptor, types);
-    int error = errno;
-    if (!result && ipc_namespace() != before)
+    error = errno;
+    if (!result && left_types > 0 && (left_types & CLONE_NEWIPC))
         left();
     __atomic_sub_fetch(&udckpt_semaphore_undos.pending, 1, __ATOMIC_SEQ_CST);
     errno = error;

@@ -113,13 +113,22 @@ final class CallingProcess implements AutoCloseable {
     }
 
     /**
-     * For root's, which may have no number in the user namespace that it has entered: what it makes belongs to the
-     * first user or group there (setfsuid(2)). Nothing where the namespace has none.
+     * What it makes from now on belongs to this user and group (setfsuid(2)): root may have no number in the user
+     * namespace that it enters next. Not after that: who has all capabilities there must not find it dumpable, which
+     * the change makes it where fs.suid_dumpable is 1.
      */
-    void makeFilesAs(String map, long call) {
-        String first = Proc.text("/proc/" + pid() + "/" + map).strip().split("\\s+")[0];
-        if (!first.isEmpty()) {
-            call(call, new long[]{Long.parseLong(first), 0, 0, 0, 0, 0});
+    void makeFilesAs(int uid, int gid) {
+        become("setfsgid", Syscall.SETFSGID, gid);
+        become("setfsuid", Syscall.SETFSUID, uid);
+        LinuxError.check(Syscall.call(Syscall.PRCTL, PR_SET_DUMPABLE, 0), "PR_SET_DUMPABLE");
+    }
+
+    /** These calls tell no errors, but who it was. */
+    private void become(String what, long call, int id) {
+        long[] wanted = {Integer.toUnsignedLong(id), 0, 0, 0, 0, 0};
+        call(call, wanted);
+        if ((int) call(call, wanted) != id) {
+            throw new LinuxError(what + " to " + Integer.toUnsignedString(id), LinuxError.EPERM);
         }
     }
 

@@ -34,22 +34,36 @@ public final class MountThread implements AutoCloseable {
     }
 
     private final Caller caller;
+    /** {@link #users(int)} */
+    private final int[] users;
     /** Its directory in /proc, by which it is asked about what it sees. */
     private final int own;
 
     /** @throws LinuxError this process may not enter it */
     public MountThread(int pid) {
-        this(Namespace.of(pid, "mnt"));
+        this(Namespace.of(pid, "mnt"), users(pid));
     }
 
     /** In the same namespace as another one. */
     public MountThread(MountThread other) {
-        this(new Namespace(other.namespace()));
+        this(new Namespace(other.namespace()), other.users);
     }
 
-    private MountThread(Namespace entered) {
+    /** A user and a group for whom a process's user namespace has numbers; null: not needed. */
+    private static int[] users(int pid) {
+        return User.id() != 0 ? null : new int[]{first(pid, "uid_map"), first(pid, "gid_map")};
+    }
+
+    /** As this process numbers it. 0 where nobody has a number. */
+    private static int first(int pid, String map) {
+        String[] words = Proc.text("/proc/" + pid + "/" + map).strip().split("\\s+");
+        return words.length < 2 ? 0 : Integer.parseUnsignedInt(words[1]);
+    }
+
+    private MountThread(Namespace entered, int[] users) {
+        this.users = users;
         try (Namespace namespace = entered; Namespace user = Namespace.ownerElsewhere(namespace.descriptor())) {
-            caller = user == null ? new InThread() : new InProcess(user);
+            caller = user == null ? new InThread() : new InProcess(user, users);
             int directory = -1;
             try {
                 directory = Files.open(caller.directory(), Syscall.O_PATH | Syscall.O_DIRECTORY);
@@ -138,13 +152,12 @@ public final class MountThread implements AutoCloseable {
         private final CallingProcess process = new CallingProcess();
         private int root = -1;
 
-        InProcess(Namespace user) {
+        InProcess(Namespace user, int[] users) {
             try {
-                process.enter(user.descriptor());
-                if (User.id() == 0) {
-                    process.makeFilesAs("gid_map", Syscall.SETFSGID);
-                    process.makeFilesAs("uid_map", Syscall.SETFSUID);
+                if (users != null && (users[0] != 0 || users[1] != 0)) {
+                    process.makeFilesAs(users[0], users[1]);
                 }
+                process.enter(user.descriptor());
             } catch (RuntimeException | Error e) {
                 process.close();
                 throw e;

@@ -122,10 +122,13 @@ final class MemoryObjects {
 
     /** What the kernel counts, all processes of a namespace of the job's own must have mapped, or it is another's. */
     private void refuseElsewhere(TracedProcess process, Mapping mapping, Segment segment) {
+        if (process.ipcNamespace == 0) {
+            return;
+        }
         String key = key(process, mapping);
         long count = processes.stream().mapToLong(other -> other.mappings.stream()
                 .filter(one -> sysv(one) && key(other, one).equals(key)).count()).sum();
-        if (process.ipcNamespace != 0 && count != segment.attached) {
+        if (count != segment.attached) {
             throw fromElsewhere(process, mapping);
         }
     }

@@ -14,12 +14,16 @@ import org.udckpt.process.kinds.mount.JobMounts;
  * ({@link PrivilegeReader}).
  */
 final class ProcessEnvironmentCheck {
+    private static final String CGROUP = "cgroup";
     /**
      * namespaces(7). Those for children differ from the process's own after an unshare(2) that has not had its child
      * yet.
      */
     private static final String[] NAMESPACES =
-            {"cgroup", "ipc", "mnt", "net", "pid", "pid_for_children", "time", "time_for_children", "user", "uts"};
+            {CGROUP, "ipc", "mnt", "net", "pid", "pid_for_children", "time", "time_for_children", "user", "uts"};
+    /** Which one thread can have alone: not those of users and, without its own directories, of mounts. */
+    private static final String[] OF_THREADS =
+            {CGROUP, "ipc", "net", "pid_for_children", "time_for_children", "uts"};
     private static final int SCHED_RESET_ON_FORK = 0x40000000, SCHED_DEADLINE = 6;
 
     /** Namespaces of the process that a root is compared with: read once for all of a tree. */
@@ -52,9 +56,11 @@ final class ProcessEnvironmentCheck {
 
     /** From outside. */
     void refuse(TracedProcess process) {
+        boolean apart = false; // in a control group namespace: looked at when its groups are known
         for (int i = 0; i < namespaces.length; i++) {
             String own = namespace(process.task(), i);
             if (own != null && namespaces[i] != null && !own.equals(namespaces[i])) {
+                apart |= NAMESPACES[i].equals(CGROUP);
                 entered(process, NAMESPACES[i]);
             }
             if (own == null && namespaces[i] != null && NAMESPACES[i].equals("pid_for_children")) {
@@ -79,8 +85,8 @@ final class ProcessEnvironmentCheck {
                     + ": a restart cannot restore that");
         }
         cgroups.read(process);
-        if (isApart(process, "cgroup")) {
-            mounts.others().groups().entered(process, started);
+        if (apart) {
+            mounts.others().controlGroups().entered(process, started);
         }
         process.originPid = originPid;
         process.lostRights = AgentRights.lost(itsLabel);
@@ -97,20 +103,14 @@ final class ProcessEnvironmentCheck {
         }
     }
 
-    private boolean isApart(TracedProcess process, String namespace) {
-        int which = List.of(NAMESPACES).indexOf(namespace);
-        String own = namespace(process.task(), which);
-        return own != null && namespaces[which] != null && !own.equals(namespaces[which]);
-    }
-
     /** Who may make a namespace may do so in one thread only. */
     private static void refuseThreads(TracedProcess process) {
-        for (int i = 0; i < NAMESPACES.length; i++) {
-            String own = namespace(process.task(), i);
+        for (String namespace : OF_THREADS) {
+            String own = Files.readLink("/proc/" + process.task() + "/ns/" + namespace);
             for (TracedThread thread : process.threads) {
-                String its = Files.readLink("/proc/" + process.pid + "/task/" + thread.tid + "/ns/" + NAMESPACES[i]);
+                String its = Files.readLink("/proc/" + process.pid + "/task/" + thread.tid + "/ns/" + namespace);
                 if (its != null && !its.equals(own)) {
-                    throw process.refuse("thread " + thread.tid + " is in another " + NAMESPACES[i]
+                    throw process.refuse("thread " + thread.tid + " is in another " + namespace
                             + " namespace than the process (unshare(2), setns(2)), which cannot be checkpointed");
                 }
             }
@@ -124,12 +124,10 @@ final class ProcessEnvironmentCheck {
                 mounts.others().entered(process, started);
                 process.ownUsers = true;
             }
-            case "ipc" -> process.ipcNamespace = mounts.others().talking(process, started);
+            case "ipc" -> process.ipcNamespace = mounts.others().inIpcNamespace(process, started);
             case "net" -> mounts.others().networks().entered(process, mounts.others().owner(process, "net", started));
             case "pid" -> inPidNamespace(process);
             case "pid_for_children" -> childrenApart(process);
-            case "cgroup" -> { // when its groups are known
-            }
             case "uts" -> mounts.others().named(process, started);
             case "time_for_children" -> mounts.others().timed(process, started);
             case "time" -> { // where that of its children is another one, too, it is asked about that
@@ -138,6 +136,8 @@ final class ProcessEnvironmentCheck {
                     throw process.refuse("it is in a time namespace of its own, and its children will not be, which "
                             + "cannot be checkpointed");
                 }
+            }
+            case CGROUP -> {
             }
             default -> throw process.refuse("it is in a " + namespace
                     + " namespace of its own (unshare(2), a container), which cannot be checkpointed");

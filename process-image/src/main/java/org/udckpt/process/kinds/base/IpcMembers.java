@@ -27,12 +27,15 @@ public final class IpcMembers {
 
     /** The process with this number, if it is in the namespace in which the object is; else another one that is. */
     public Maker user(long object, int pid) {
+        if (pid != 0 && has(object, pid) && scope.image().processes().stream().anyMatch(one -> one.pid() == pid)) {
+            return scope.process(pid);
+        }
         List<Integer> all = scope.image().processes().stream().map(ProcessState::pid)
                 .filter(one -> has(object, one)).toList();
         if (all.isEmpty()) {
             throw scope.inconsistent("the image is inconsistent: no process is in the IPC namespace of object "
                     + object);
         }
-        return scope.process(all.contains(pid) ? pid : all.getFirst());
+        return scope.process(all.getFirst());
     }
 }

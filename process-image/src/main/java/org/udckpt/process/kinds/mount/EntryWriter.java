@@ -2,17 +2,16 @@ package org.udckpt.process.kinds.mount;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.udckpt.linux.LinuxConstants.AT_EMPTY_PATH;
-import static org.udckpt.linux.LinuxConstants.AT_FDCWD;
-import static org.udckpt.linux.LinuxConstants.AT_SYMLINK_FOLLOW;
 import static org.udckpt.linux.LinuxConstants.AT_SYMLINK_NOFOLLOW;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
-import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.model.FilesystemEntry;
 import org.udckpt.process.model.SharedMemory;
@@ -27,6 +26,7 @@ final class EntryWriter {
     private final RestoreScope scope;
     private final int root;
     private final List<FilesystemEntry> entries;
+    private MountThread creator;
 
     /** @param root descriptor of the mount */
     EntryWriter(RestoreScope scope, int root, List<FilesystemEntry> entries) {
@@ -35,30 +35,31 @@ final class EntryWriter {
         this.entries = entries;
     }
 
-    /** Directories get their modes after what is in them: they may keep out who is not root. */
-    void write() {
-        Files.Stat top = Files.stat(root);
-        boolean another = User.id() == 0 && top.uid() != 0;
-        if (another) { // whom the user namespace that owns this one has a number for, as root may have none there
-            Syscall.call(Syscall.SETFSGID, top.gid());
-            Syscall.call(Syscall.SETFSUID, top.uid());
-        }
-        try {
-            entries.forEach(this::make);
-        } finally {
-            if (another) {
-                Syscall.call(Syscall.SETFSUID, 0);
-                Syscall.call(Syscall.SETFSGID, 0);
-            }
-        }
+    /**
+     * Directories get their modes after what is in them: they may keep out who is not root.
+     *
+     * @param creator makes all names, where root may have no number in the user namespace that owns the file system;
+     *     null: this process does
+     */
+    void write(MountThread creator) {
+        this.creator = creator;
+        entries.forEach(this::make);
         entries.reversed().stream().filter(EntryWriter::isFirst).forEach(this::attributes);
+    }
+
+    private long create(long call, long... arguments) {
+        if (creator != null) {
+            return creator.call(call, arguments);
+        }
+        long[] six = Arrays.copyOf(arguments, 6);
+        return Syscall.call(call, six[0], six[1], six[2], six[3], six[4], six[5]);
     }
 
     private void make(FilesystemEntry entry) {
         if (!entry.path().equals("/")) {
             int parent = MountCalls.beneath(root, parent(entry.path()));
             try {
-                make(entry, parent, entry.path().substring(entry.path().lastIndexOf('/') + 1));
+                make(entry, parent, name(entry.path()));
             } finally {
                 Files.close(parent);
             }
@@ -77,22 +78,25 @@ final class EntryWriter {
     private void make(FilesystemEntry entry, int parent, String name) {
         int type = FilesystemEntryKind.type(entry);
         long result = !isFirst(entry) ? link(entry, parent, name) : switch (type) {
-            case Files.Stat.DIRECTORY -> Syscall.call(Syscall.MKDIRAT, parent, Scratch.string(name), 0700);
-            case Files.Stat.LINK -> Syscall.call(Syscall.SYMLINKAT, Scratch.second(entry.target()), parent,
+            case Files.Stat.DIRECTORY -> create(Syscall.MKDIRAT, parent, Scratch.string(name), 0700);
+            case Files.Stat.LINK -> create(Syscall.SYMLINKAT, Scratch.second(entry.target()), parent,
                     Scratch.string(name));
-            default -> Syscall.call(Syscall.MKNODAT, parent, Scratch.string(name), type | 0600, entry.rawDevice());
+            default -> create(Syscall.MKNODAT, parent, Scratch.string(name), type | 0600, entry.rawDevice());
         };
         LinuxError.check(result, "make " + entry.path() + " in a file system of the job's");
     }
 
     private long link(FilesystemEntry entry, int parent, String name) {
-        int first = MountCalls.beneath(root, entry.target());
+        int first = MountCalls.beneath(root, parent(entry.target()));
         try {
-            return Syscall.call(Syscall.LINKAT, AT_FDCWD, Scratch.string(Files.ofDescriptor(first)), parent,
-                    Scratch.second(name), AT_SYMLINK_FOLLOW);
+            return create(Syscall.LINKAT, first, Scratch.string(name(entry.target())), parent, Scratch.second(name), 0);
         } finally {
             Files.close(first);
         }
+    }
+
+    private static String name(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
     }
 
     private void attributes(FilesystemEntry entry) {
@@ -141,7 +145,7 @@ final class EntryWriter {
     }
 
     private static void setTimes(FilesystemEntry entry, int parent) {
-        String name = entry.path().substring(entry.path().lastIndexOf('/') + 1);
+        String name = name(entry.path());
         MemorySegment times = Scratch.data().asSlice(0, 32); // struct timespec[2]
         times.set(JAVA_LONG, 0, Math.floorDiv(entry.accessedNs(), SECOND_NS));
         times.set(JAVA_LONG, 8, Math.floorMod(entry.accessedNs(), SECOND_NS));

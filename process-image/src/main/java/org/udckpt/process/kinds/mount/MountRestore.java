@@ -25,6 +25,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
@@ -127,7 +128,7 @@ final class MountRestore implements KindRestore<JobMount> {
             int directory = MountCalls.open(staging, place);
             MountCalls.attach(staging, mount, directory, place);
             Files.close(directory);
-            writer.write();
+            writer.write(owned && User.id() == 0 ? staging : null);
             places.put(system.id(), place);
         }
         return places;

@@ -32,7 +32,10 @@ public final class IpcSettingKind implements ObjectKind<IpcSetting> {
         row.text("settingText", one.settingText());
         row.require(IpcSettings.ALL.contains(one.setting()), "setting is no limit of IPC namespaces (length %d)",
                 one.setting().length());
-        row.require(one.settingText().matches("-?[0-9]{1,20}(\\t[0-9]{1,20}){0,3}"),
+        row.require(
+                one.settingText()
+                        .matches(one.setting().endsWith(IpcSettings.NEXT) ? "[0-9]{1,10}"
+                                : "[0-9]{1,19}(\\t[0-9]{1,10}){0,3}|1844[0-9]{16}"),
                 "settingText is no number (length %d)",
                 one.settingText().length());
         row.require(one.ipcNamespace() == 0 || image.is(one.ipcNamespace(), IpcNamespace.class),

@@ -194,12 +194,12 @@ public final class JobNamespaces implements AutoCloseable {
     }
 
     /** A process that has left the IPC namespace in which the job was started: the number of its own. */
-    public synchronized long talking(StoppedProcess process, int started) {
+    public synchronized long inIpcNamespace(StoppedProcess process, int started) {
         return ipc.entered(process, owner(process, "ipc", started));
     }
 
     /** Those of control groups. */
-    public CgroupNamespaces groups() {
+    public CgroupNamespaces controlGroups() {
         return groups;
     }
 
