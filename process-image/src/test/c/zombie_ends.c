@@ -52,9 +52,10 @@ static void exits(int code) {
 }
 
 static void killed(int signal_number) {
+  /* A shell's background commands and nohup(1) ignore some, and the child's first step may come after the signal. */
+  signal(signal_number, SIG_DFL);
   pid_t pid = fork();
   if (!pid) {
-    signal(signal_number, SIG_DFL); /* a shell's background commands ignore some (sh(1)) */
     prctl(PR_SET_NAME, "a name");
     while (true) pause();
   }
