@@ -83,7 +83,7 @@ public record MountLine(int id, int parent, long device, String root, String poi
     }
 
     /** Spaces and the like are octal there. */
-    static String unescaped(String text) {
+    public static String unescaped(String text) {
         return text.indexOf('\\') < 0 ? text
                 : OCTAL.matcher(text).replaceAll(octal -> Matcher
                         .quoteReplacement(String.valueOf((char) Integer.parseInt(octal.group(1), 8))));

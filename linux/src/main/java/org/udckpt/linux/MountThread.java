@@ -1,8 +1,12 @@
 package org.udckpt.linux;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.udckpt.linux.LinuxConstants.AT_FDCWD;
+import static org.udckpt.linux.LinuxConstants.AT_SYMLINK_NOFOLLOW;
 import static org.udckpt.linux.LinuxConstants.CLONE_FS;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWNS;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.SynchronousQueue;
@@ -207,6 +211,22 @@ public final class MountThread implements AutoCloseable {
         long[] six = new long[6];
         System.arraycopy(arguments, 0, six, 0, arguments.length);
         return caller.call(number, six);
+    }
+
+    /** lstat(2), by it. */
+    public Files.Stat linkStat(String path) {
+        MemorySegment data = Scratch.data();
+        LinuxError.check(call(Syscall.NEWFSTATAT, AT_FDCWD, Scratch.string(path), data.address(), AT_SYMLINK_NOFOLLOW),
+                "stat ", path);
+        return Files.stat(data);
+    }
+
+    /** The target of a symbolic link, by it. */
+    public String readLink(String path) {
+        MemorySegment data = Scratch.data();
+        long length = LinuxError.check(call(Syscall.READLINK, Scratch.string(path), data.address(), 4096),
+                "readlink " + path);
+        return RawText.decode(data.asSlice(0, length).toArray(JAVA_BYTE));
     }
 
     /** All mounts that can be reached from the namespace's root directory. */

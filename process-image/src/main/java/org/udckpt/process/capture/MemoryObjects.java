@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
@@ -19,7 +18,6 @@ import org.udckpt.process.kinds.aio.AioContext;
 import org.udckpt.process.kinds.base.IpcObject;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
-import org.udckpt.process.kinds.base.OpenedByName;
 import org.udckpt.process.kinds.iouring.IoUring;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.SharedMemory;
@@ -32,7 +30,7 @@ import org.udckpt.process.trace.Injector;
  */
 final class MemoryObjects {
     /** Of which the kernel takes the name for shared memory that has none (mmap(2), MAP_ANONYMOUS). */
-    private static final String ZERO_DEVICE = "/dev/zero";
+    static final String ZERO_DEVICE = "/dev/zero";
     private static final String SHARED_MEMORY = "/dev/shm/"; // shm_open(3)
     private static final long HUGETLBFS = 0x9584_58f6L, MQUEUE = 0x1980_0202;
     private static final String DELETED = " (deleted)";
@@ -140,7 +138,7 @@ final class MemoryObjects {
 
     /** The object behind an open regular file, or 0 when it is to be found by its path again. */
     long ofFile(OpenDescriptor open) {
-        if (open.process().ownsFileSystem(open.stat()) && open.stat().links() > 0) {
+        if (open.process().ownsFileSystem(open.stat(), open.proc()) && open.stat().links() > 0) {
             return 0;
         }
         MemoryKind kind = kind(open);
@@ -265,7 +263,7 @@ final class MemoryObjects {
             }
             return ring;
         }
-        if (mapping.file() && process.mountNamespace != null && ofOwn(process, mapping)) {
+        if (mapping.file() && process.mountNamespace != null && MappedInNamespace.isOwn(process, mapping)) {
             return 0;
         }
         if (!mapping.file() || mapping.path().startsWith("[")
@@ -285,40 +283,6 @@ final class MemoryObjects {
             return known == null ? 0 : known;
         }
         return addMapped(process, mapping);
-    }
-
-    /** Whether its content comes with a file system of the job's own. */
-    private static boolean ofOwn(TracedProcess process, Mapping mapping) {
-        Files.Stat stat = mapping.path().startsWith("[") ? null : stat(process, mapping);
-        boolean own = stat != null && process.ownsFileSystem(stat);
-        if (own && stat.links() == 0) {
-            return false;
-        }
-        boolean placed = mapping.shared() && mapping.path().startsWith("/") && !sysv(mapping)
-                && !mapping.path().startsWith("/memfd:") && !mapping.path().equals(ZERO_DEVICE);
-        if (!own && stat != null && (!mapping.deleted() || placed)) {
-            if (!mapping.deleted()) {
-                OpenedByName.found(process, "a file that it has mapped", mapping.path(), stat);
-            }
-            if (placed && (mapping.writable() || mapping.deleted())
-                    && !mapping.path().equals(process.outside(mapping.path()))) {
-                throw process.refuse("it has mapped " + mapping.path() + " shared and writable, which is mounted from "
-                        + process.outside(mapping.path()) + " in its mount namespace, and cannot be checkpointed");
-            }
-        }
-        return own;
-    }
-
-    /** What is mapped; an ordinary user may only look under its name (proc_pid_map_files(5)). */
-    private static Files.Stat stat(TracedProcess process, Mapping mapping) {
-        Files.Stat stat = Files.tryStat(link(process, mapping));
-        if (stat != null || mapping.deleted() || !mapping.path().startsWith("/")) {
-            return stat;
-        }
-        return Stream.of(process.seen(mapping.path()), process.mountNamespace.startedWith(mapping.path()))
-                .map(Files::tryStat).filter(found -> found != null && isOf(mapping, found)).findFirst()
-                .orElseThrow(() -> process.refuse("it has mapped " + mapping.path() + ", and something else or "
-                        + "nothing is under this name now, so a restart would not find it"));
     }
 
     private long addMapped(TracedProcess process, Mapping mapping) {
@@ -377,7 +341,8 @@ final class MemoryObjects {
         return key(stat).equals(mapping.device() + ":" + mapping.inode());
     }
 
-    private static String link(TracedProcess process, Mapping mapping) {
+    /** What the mapping is of, for who may take that (proc_pid_map_files(5)). */
+    static String link(TracedProcess process, Mapping mapping) {
         return "/proc/%d/map_files/%x-%x".formatted(process.task(), mapping.start(), mapping.end());
     }
 

@@ -249,8 +249,8 @@ final class TracedProcess implements AskedProcess {
     }
 
     @Override
-    public boolean ownsFileSystem(Files.Stat file) {
-        return mountNamespace != null && mountNamespace.owns(file);
+    public boolean ownsFileSystem(Files.Stat file, String through) {
+        return mountNamespace != null && mountNamespace.owns(file, through);
     }
 
     @Override

@@ -43,6 +43,7 @@ import org.udckpt.process.kinds.mount.JobFilesystemKind;
 import org.udckpt.process.kinds.mount.JobMountKind;
 import org.udckpt.process.kinds.mount.NamespaceMemberKind;
 import org.udckpt.process.kinds.mount.OutsidePathKind;
+import org.udckpt.process.kinds.mount.OverlayLayerKind;
 import org.udckpt.process.kinds.mount.ProcFilesystemKind;
 import org.udckpt.process.kinds.mqueue.OpenPosixQueueKind;
 import org.udckpt.process.kinds.mqueue.PosixQueueKind;
@@ -270,7 +271,9 @@ public enum ObjectKinds {
     IPC_PLACE(new IpcPlaceKind()),
     /** cgroup_namespaces(7). */
     CGROUP_NAMESPACE(new CgroupNamespaceKind()),
-    CGROUP_NAMESPACE_MEMBER(new CgroupNamespaceMemberKind());
+    CGROUP_NAMESPACE_MEMBER(new CgroupNamespaceMemberKind()),
+    /** Of a {@link #JOB_FILESYSTEM}. */
+    OVERLAY_LAYER(new OverlayLayerKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -93,8 +93,12 @@ public interface StoppedProcess {
         return path;
     }
 
-    /** Whether the file is on a file system that only mount namespaces of the job have. */
-    default boolean ownsFileSystem(Files.Stat file) {
+    /**
+     * Whether a file is on a file system that only mount namespaces of the job have.
+     *
+     * @param through a path of this process that leads to it
+     */
+    default boolean ownsFileSystem(Files.Stat file, String through) {
         return false;
     }
 

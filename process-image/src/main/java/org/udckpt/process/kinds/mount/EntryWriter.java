@@ -2,12 +2,13 @@ package org.udckpt.process.kinds.mount;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.udckpt.linux.LinuxConstants.AT_EMPTY_PATH;
+import static org.udckpt.linux.LinuxConstants.AT_REMOVEDIR;
 import static org.udckpt.linux.LinuxConstants.AT_SYMLINK_NOFOLLOW;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.List;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Scratch;
@@ -17,7 +18,7 @@ import org.udckpt.process.model.FilesystemEntry;
 import org.udckpt.process.model.SharedMemory;
 
 /**
- * Writes what is in a new tmpfs. All names are looked for below its root directory, on this file system and without
+ * Writes what is in a new tmpfs, or a new overlay. All names are looked for below its root directory, on this file system and without
  * symbolic links, so that nothing else is written to whatever an image says.
  */
 final class EntryWriter {
@@ -27,6 +28,7 @@ final class EntryWriter {
     private final int root;
     private final List<FilesystemEntry> entries;
     private MountThread creator;
+    private boolean over;
 
     /** @param root descriptor of the mount */
     EntryWriter(RestoreScope scope, int root, List<FilesystemEntry> entries) {
@@ -44,26 +46,63 @@ final class EntryWriter {
     void write(MountThread creator) {
         this.creator = creator;
         entries.forEach(this::make);
-        entries.reversed().stream().filter(EntryWriter::isFirst).forEach(this::attributes);
+        entries.reversed().stream().filter(entry -> isFirst(entry) && !isRemoval(entry)).forEach(this::attributes);
+    }
+
+    /** The same in an overlay, which shows also what is in its layers: that is changed, or removed. */
+    void writeOver(MountThread creator) {
+        over = true;
+        write(creator);
     }
 
     private long create(long call, long... arguments) {
-        if (creator != null) {
-            return creator.call(call, arguments);
-        }
-        long[] six = Arrays.copyOf(arguments, 6);
-        return Syscall.call(call, six[0], six[1], six[2], six[3], six[4], six[5]);
+        return MountCalls.by(creator, call, arguments);
     }
 
     private void make(FilesystemEntry entry) {
         if (!entry.path().equals("/")) {
             int parent = MountCalls.beneath(root, parent(entry.path()));
             try {
-                make(entry, parent, name(entry.path()));
+                if (!over || !isThere(entry, parent, name(entry.path()))) {
+                    make(entry, parent, name(entry.path()));
+                }
             } finally {
                 Files.close(parent);
             }
         }
+    }
+
+    /** Whether a file is there already that is to be changed; what is to be another one, or to be none, is removed. */
+    private boolean isThere(FilesystemEntry entry, int parent, String name) {
+        Files.Stat there = Files.tryLinkStat(Files.ofDescriptor(parent) + "/" + name);
+        boolean same = there != null && there.type() == FilesystemEntryKind.type(entry) && isFirst(entry)
+                && (there.type() == Files.Stat.DIRECTORY || there.type() == Files.Stat.REGULAR);
+        if (there != null && !same) {
+            remove(parent, name, there, entry.path());
+        }
+        return same || isRemoval(entry);
+    }
+
+    /** As {@link LowerLayers#isRemoved}. */
+    private boolean isRemoval(FilesystemEntry entry) {
+        return over && FilesystemEntryKind.type(entry) == Files.Stat.CHARACTER && entry.rawDevice() == 0;
+    }
+
+    private void remove(int parent, String name, Files.Stat there, String path) {
+        boolean directory = there.type() == Files.Stat.DIRECTORY;
+        if (directory) {
+            int opened = MountCalls.beneath(parent, "/" + name);
+            try (Folder folder = Folder.of(path, Files.open(Files.ofDescriptor(opened) + "/.",
+                    Syscall.O_RDONLY | Syscall.O_DIRECTORY))) {
+                for (String below : folder.names()) {
+                    remove(folder.descriptor(), below, folder.stat(below), path + "/" + below);
+                }
+            } finally {
+                Files.close(opened);
+            }
+        }
+        LinuxError.check(create(Syscall.UNLINKAT, parent, Scratch.string(name), directory ? AT_REMOVEDIR : 0),
+                "remove " + path + " from an overlay of the job's");
     }
 
     private static String parent(String path) {
@@ -135,6 +174,9 @@ final class EntryWriter {
     /** When all contents are in. */
     void setTimes() {
         for (FilesystemEntry entry : entries) {
+            if (isRemoval(entry)) {
+                continue;
+            }
             int parent = MountCalls.beneath(root, parent(entry.path()));
             try {
                 setTimes(entry, parent);

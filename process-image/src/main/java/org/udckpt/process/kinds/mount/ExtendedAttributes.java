@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.MountThread;
 import org.udckpt.linux.RawText;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
@@ -16,10 +17,10 @@ final class ExtendedAttributes {
 
     private ExtendedAttributes() {}
 
-    /** @param through a path to the file */
-    static byte[] read(String through, String path) {
+    /** @param through a path to the file for {@code by}, or for this thread where that is null */
+    static byte[] read(MountThread by, String through, String path) {
         MemorySegment data = Scratch.data();
-        long length = Syscall.call(Syscall.LISTXATTR, Scratch.string(through), data.address(), NAMES);
+        long length = MountCalls.by(by, Syscall.LISTXATTR, Scratch.string(through), data.address(), NAMES);
         if (length == -LinuxError.EOPNOTSUPP || length == 0) {
             return new byte[0];
         }
@@ -27,8 +28,9 @@ final class ExtendedAttributes {
         String[] all = RawText.decode(data.asSlice(0, length).toArray(JAVA_BYTE)).split("\0");
         ByteArrayOutputStream rows = new ByteArrayOutputStream();
         for (String name : all) {
-            long size = LinuxError.check(Syscall.call(Syscall.GETXATTR, Scratch.string(through), Scratch.second(name),
-                    data.address() + VALUES_AT, VALUES), "attribute " + name + " of " + path);
+            long size =
+                    LinuxError.check(MountCalls.by(by, Syscall.GETXATTR, Scratch.string(through), Scratch.second(name),
+                            data.address() + VALUES_AT, VALUES), "attribute " + name + " of " + path);
             add(rows, RawText.encode(name));
             add(rows, data.asSlice(VALUES_AT, size).toArray(JAVA_BYTE));
         }

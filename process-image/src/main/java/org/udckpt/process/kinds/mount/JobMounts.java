@@ -79,6 +79,11 @@ public final class JobMounts implements AutoCloseable {
         return outside;
     }
 
+    /** A thread in it. */
+    MountThread origin() {
+        return origin;
+    }
+
     /** Its root directory, as a path of this process. */
     String outsideRoot() {
         return origin.root();
@@ -87,6 +92,12 @@ public final class JobMounts implements AutoCloseable {
     /** Whether only the job's own namespaces have this device mounted. */
     synchronized boolean owns(long device) {
         return filesystems.containsKey(device);
+    }
+
+    /** Whether it is an overlay of the job's own: stat(2) tells other devices of files in it. */
+    synchronized boolean isOverlay(long device) {
+        JobFilesystem system = filesystems.get(device);
+        return system != null && system.fileSystem().equals(OverlayOptions.OVERLAY);
     }
 
     /** The file system of the job's own that this is a mount of; its id is not given yet. */

@@ -15,6 +15,7 @@ import static org.udckpt.linux.LinuxConstants.RESOLVE_NO_SYMLINKS;
 import static org.udckpt.linux.LinuxConstants.RESOLVE_NO_XDEV;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Scratch;
@@ -25,6 +26,15 @@ final class MountCalls {
     private static final int HOW = 24, ATTRIBUTES = 32;
 
     private MountCalls() {}
+
+    /** A call by a thread, or by this one where that is null. */
+    static long by(MountThread thread, long call, long... arguments) {
+        if (thread != null) {
+            return thread.call(call, arguments);
+        }
+        long[] six = Arrays.copyOf(arguments, 6);
+        return Syscall.call(call, six[0], six[1], six[2], six[3], six[4], six[5]);
+    }
 
     /** What a thread has under a path, and nothing that a symbolic link leads to; a descriptor that only names it. */
     static int open(MountThread thread, String path) {

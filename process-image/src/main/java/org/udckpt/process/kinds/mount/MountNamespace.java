@@ -26,7 +26,8 @@ public final class MountNamespace implements AutoCloseable {
     /** A restart mounts these anew for the job. */
     private static final List<String> RESTARTS_OWN = List.of("/proc", "/dev/pts", "/dev/ptmx", "/dev/mqueue");
     /** What can be mounted again without the machine's help, or a file that somebody else has. */
-    static final Set<String> MADE_AGAIN = Set.of("tmpfs", "proc", "sysfs", "devpts", "mqueue");
+    static final Set<String> MADE_AGAIN = Set.of("tmpfs", "proc", "sysfs", "devpts", "mqueue",
+            OverlayOptions.OVERLAY);
 
     private final int number;
     private final long owner;
@@ -109,7 +110,7 @@ public final class MountNamespace implements AutoCloseable {
     }
 
     /** A restart begins with the mounts of this process. */
-    private boolean isHere(String path) {
+    boolean isHere(String path) {
         if (RESTARTS_OWN.stream().anyMatch(own -> MountView.isBelow(path, own))) {
             return true;
         }
@@ -200,9 +201,34 @@ public final class MountNamespace implements AutoCloseable {
         return outside.get(line.id());
     }
 
-    /** Whether a file is on a file system that a restart makes. */
-    public boolean owns(Files.Stat file) {
-        return all.owns(file.device());
+    /**
+     * Whether a file is on a file system that a restart makes.
+     *
+     * @param through a path of this process that leads to it
+     */
+    public boolean owns(Files.Stat file, String through) {
+        if (all.owns(file.device())) {
+            return true;
+        }
+        return overlay(through) != null;
+    }
+
+    /** The overlay of the job's own that a path of this process leads into; null: none. */
+    private MountLine overlay(String through) {
+        List<MountLine> overlays = lines.stream().filter(line -> all.isOverlay(line.device())).toList();
+        int mount = overlays.isEmpty() ? 0 : MountIds.of(through);
+        return overlays.stream().filter(line -> line.id() == mount).findFirst().orElse(null);
+    }
+
+    /**
+     * Whether a path of this process leads into an overlay of the job's own.
+     *
+     * @param number of its device, as /proc/PID/maps has it
+     */
+    public boolean isOfOverlay(String number, String through) {
+        MountLine overlay = overlay(through);
+        return overlay != null && number.equals("%02x:%02x".formatted(overlay.device() >> 8 & 0xfff,
+                overlay.device() & 0xff | overlay.device() >> 12 & 0xfff00));
     }
 
     /**

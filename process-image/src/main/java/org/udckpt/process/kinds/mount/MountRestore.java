@@ -95,6 +95,7 @@ final class MountRestore implements KindRestore<JobMount> {
                 MountThread staging = new MountThread(any.hostPid())) {
             Map<Long, String> places = makeFilesystems(new FilesystemMakers(scope, any, members, owner != 0), staging,
                     trees.values(), owner != 0);
+            makeOverlays(any, outside, staging, used(trees.values()), places, owner != 0);
             trees.forEach((number, mounts) -> built.put(number, build(mounts, outside, staging, places, owner != 0)));
             share(built, outside, owner);
             members.forEach(member -> enter(member, built.get(member.tree())));
@@ -105,10 +106,14 @@ final class MountRestore implements KindRestore<JobMount> {
         }
     }
 
-    /** Makes all file systems of the job's own, in a namespace where they can be copied from; where they are there. */
+    private static Set<Long> used(Collection<List<JobMount>> trees) {
+        return trees.stream().flatMap(List::stream).map(JobMount::filesystem).collect(Collectors.toSet());
+    }
+
+    /** Makes all file systems of the job's own but overlays, in a namespace where they can be copied from; where they are there. */
     private Map<Long, String> makeFilesystems(FilesystemMakers makers, MountThread staging,
             Collection<List<JobMount>> trees, boolean owned) {
-        Set<Long> used = trees.stream().flatMap(List::stream).map(JobMount::filesystem).collect(Collectors.toSet());
+        Set<Long> used = used(trees);
         own(staging);
         Map<Long, String> places = new HashMap<>();
         LinuxError
@@ -116,22 +121,58 @@ final class MountRestore implements KindRestore<JobMount> {
                         Scratch.string("tmpfs"),
                         0, 0), "mount a place for file systems");
         for (JobFilesystem system : scope.objects(JobFilesystem.class)) {
-            if (!used.contains(system.id())) {
-                continue;
+            if (used.contains(system.id()) && !isOverlay(system)) {
+                int mount = FilesystemMaker.make(makers.of(system), system, owned);
+                String place = place(system, mount, staging);
+                EntryWriter writer = writer(system, mount);
+                writer.write(owned && User.id() == 0 ? staging : null);
+                places.put(system.id(), place);
             }
-            String place = STAGING + "/" + system.id();
-            int mount = FilesystemMaker.make(makers.of(system), system, owned);
-            EntryWriter writer = new EntryWriter(scope, mount, scope.objects(FilesystemEntry.class).stream()
-                    .filter(entry -> entry.filesystem() == system.id()).toList());
-            filesystems.put(system.id(), writer);
-            LinuxError.check(staging.call(Syscall.MKDIRAT, AT_FDCWD, Scratch.string(place), 0700), "make " + place);
-            int directory = MountCalls.open(staging, place);
-            MountCalls.attach(staging, mount, directory, place);
-            Files.close(directory);
-            writer.write(owned && User.id() == 0 ? staging : null);
-            places.put(system.id(), place);
         }
         return places;
+    }
+
+    private static boolean isOverlay(JobFilesystem system) {
+        return system.fileSystem().equals(OverlayOptions.OVERLAY);
+    }
+
+    private EntryWriter writer(JobFilesystem system, int mount) {
+        EntryWriter writer = new EntryWriter(scope, mount, scope.objects(FilesystemEntry.class).stream()
+                .filter(entry -> entry.filesystem() == system.id()).toList());
+        filesystems.put(system.id(), writer);
+        return writer;
+    }
+
+    /** Mounts it where it can be copied from. */
+    private static String place(JobFilesystem system, int mount, MountThread staging) {
+        String place = STAGING + "/" + system.id();
+        LinuxError.check(staging.call(Syscall.MKDIRAT, AT_FDCWD, Scratch.string(place), 0700), "make " + place);
+        int directory = MountCalls.open(staging, place);
+        MountCalls.attach(staging, mount, directory, place);
+        Files.close(directory);
+        return place;
+    }
+
+    /** Overlays come behind what their layers are on; then {@code any} sees nothing but layers. */
+    private void makeOverlays(Maker any, MountThread outside, MountThread staging, Set<Long> used,
+            Map<Long, String> places, boolean owned) {
+        List<JobFilesystem> left = new ArrayList<>(scope.objects(JobFilesystem.class).stream()
+                .filter(system -> used.contains(system.id()) && isOverlay(system)).toList());
+        while (!left.isEmpty()) {
+            JobFilesystem next = left.stream()
+                    .filter(system -> places.keySet().containsAll(OverlayMaker.on(scope, system))).findFirst()
+                    .orElseThrow(() -> scope.inconsistent("the image is inconsistent: an overlay has layers on a file "
+                            + "system that no namespace of the same user has"));
+            left.remove(next);
+            String root = STAGING + "/layers-" + next.id();
+            try (OverlayMaker maker = new OverlayMaker(scope, any, next, staging, root)) {
+                maker.place(outside, places);
+                if (maker.changes()) {
+                    writer(next, maker.writable()).writeOver(owned && User.id() == 0 ? maker.thread() : null);
+                }
+                places.put(next.id(), place(next, maker.mount(), staging));
+            }
+        }
     }
 
     /** Puts a thread into a copy of its namespace, of which nobody else hears. */

@@ -55,6 +55,18 @@ public final class MountRows {
         mounts.others().networks().add(table, users, processes);
         ShownPids shown = new ShownPids(mounts.others().pids().firsts(), processes.getFirst());
         mounts.filesystems().forEach((device, read) -> filesystem(device, read, shown));
+        OverlayRows overlays = new OverlayRows(mounts, table, filesystems);
+        mounts.filesystems().forEach((device, read) -> {
+            if (mounts.isOverlay(device)) {
+                overlays.add(device, read, new TmpfsReader(table, filesystems.get(device), contents, quiet,
+                        Set.of()));
+            }
+        });
+        mounts.filesystems().forEach((device, read) -> {
+            if (read.fileSystem().equals("tmpfs")) {
+                contents(device, overlays.emptied(device));
+            }
+        });
         Set<Integer> groups = groups();
         for (MountNamespace namespace : mounts.namespaces()) {
             StoppedProcess process = members.get(namespace.number());
@@ -113,10 +125,12 @@ public final class MountRows {
         if (pids != ShownPids.JOBS) {
             mounts.others().pids().addShown(table, id, pids);
         }
-        if (read.fileSystem().equals("tmpfs")) {
-            TmpfsReader reader = new TmpfsReader(table, id, contents, quiet);
-            parts(all).forEach(one -> reader.read(one.getKey(), one.getValue()));
-        }
+    }
+
+    /** @param emptied directories of whose contents a restart has no use */
+    private void contents(long device, Set<String> emptied) {
+        TmpfsReader reader = new TmpfsReader(table, filesystems.get(device), contents, quiet, emptied);
+        parts(new ArrayList<>(mounts.of(device))).forEach(one -> reader.read(one.getKey(), one.getValue()));
     }
 
     /** Message queues: a process that is in their IPC namespace mounts them again. */

@@ -11,8 +11,10 @@ import static org.udckpt.linux.LinuxConstants.OPEN_TREE_CLONE;
 
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
@@ -20,12 +22,13 @@ import org.udckpt.linux.MountLine;
 import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
 import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.model.FilesystemEntry;
 
 /**
- * Reads all of a tmpfs that only the job has. A copy of its mount, which is mounted nowhere, shows also what other
+ * Reads all of a tmpfs that only the job has, or what an overlay has besides its layers. A copy of its mount, which is mounted nowhere, shows also what other
  * mounts hide, and leaves times of access alone.
  */
 public final class TmpfsReader {
@@ -41,11 +44,15 @@ public final class TmpfsReader {
     private final long filesystem;
     private final Contents contents;
     private final QuietFiles quiet;
-    /** By inode: the first name of a file. */
-    private final Map<Long, String> names = new HashMap<>();
+    private final Set<String> emptied;
+    /** The first name of a file, as device and inode. */
+    private final Map<List<Long>, String> names = new HashMap<>();
     private final Set<String> above = new HashSet<>();
+    private MountThread thread;
 
-    TmpfsReader(ObjectTable table, long filesystem, Contents contents, QuietFiles quiet) {
+    /** @param emptied directories of which only the names matter */
+    TmpfsReader(ObjectTable table, long filesystem, Contents contents, QuietFiles quiet, Set<String> emptied) {
+        this.emptied = emptied;
         this.table = table;
         this.filesystem = filesystem;
         this.contents = contents;
@@ -54,55 +61,105 @@ public final class TmpfsReader {
 
     /** All that is to be seen there; directories above it are made as it is. */
     void read(MountNamespace namespace, MountLine mount) {
+        look(namespace, mount, through -> read(mount.root(), through, Map.of()));
+    }
+
+    /** @param looker is given a path to what the mount shows, and nothing on it */
+    void look(MountNamespace namespace, MountLine mount, Consumer<String> looker) {
         try (MountThread copies = namespace.copy(mount)) {
             long copy = copies.call(Syscall.OPEN_TREE, AT_FDCWD, Scratch.string(mount.point()),
                     OPEN_TREE_CLONE | Syscall.O_CLOEXEC | AT_NO_AUTOMOUNT);
             LinuxError.check(copy, "copy the mount at " + mount.point());
-            read((int) copy, copies, mount);
+            try {
+                MountCalls.change(copies, (int) copy, MOUNT_ATTR_NOATIME, MOUNT_ATTR_ATIME, 0, mount.point());
+                thread = copies;
+                looker.accept(Files.ofDescriptor((int) copy));
+            } finally {
+                Files.close((int) copy);
+            }
         } catch (LinuxError e) {
             throw namespace.refusal("has a file system at " + mount.point() + ", which cannot be looked at ("
                     + e.getMessage() + ") and so");
         }
     }
 
-    private void read(int copy, MountThread thread, MountLine mount) {
-        try {
-            MountCalls.change(thread, copy, MOUNT_ATTR_NOATIME, MOUNT_ATTR_ATIME, 0, mount.point());
-            Files.Stat stat = Files.stat(copy);
-            above(Files.ofDescriptor(copy), mount.root(), stat);
-            if (stat.type() != Files.Stat.DIRECTORY) {
-                file(Files.ofDescriptor(copy), mount.root(), stat, "");
-                return;
-            }
-            try (Folder root = Folder.of(mount.root(), open(Files.ofDescriptor(copy) + "/.", mount.root()))) {
-                entry(Files.ofDescriptor(root.descriptor()), mount.root(), root.stat(), "", 0);
-                read(root);
-            }
-        } finally {
-            Files.close(copy);
+    /**
+     * What is to be seen under a path, without what layers have.
+     *
+     * @param path in the file system
+     * @param lower what a restart finds in the root directory already
+     */
+    void read(String path, String through, Map<String, LowerLayers.Found> lower) {
+        Files.Stat stat = Files.stat(through);
+        above(through, path, stat);
+        if (stat.type() != Files.Stat.DIRECTORY) {
+            file(new Way(null, through), path, stat, "");
+            return;
+        }
+        try (Folder root = Folder.of(path, open(new Way(null, through + "/."), path))) {
+            entry(new Way(null, Files.ofDescriptor(root.descriptor())), path, root.stat(), "", 0);
+            read(root, lower);
         }
     }
 
-    private void read(Folder folder) {
+    private void read(Folder folder, Map<String, LowerLayers.Found> lower) {
+        Map<String, LowerLayers.Found> missing = new HashMap<>(lower);
+        boolean closed = User.id() != 0 && Files.tryStat(Files.ofDescriptor(folder.descriptor()) + "/.") == null;
         for (String name : folder.names()) {
-            Files.Stat stat = folder.stat(name);
-            String path = folder.path().equals("/") ? "/" + name : folder.path() + "/" + name;
-            String through = Files.ofDescriptor(folder.descriptor()) + "/" + name;
-            file(through, path, stat, stat.type() == Files.Stat.LINK ? folder.readLink(name) : "");
-            if (stat.type() == Files.Stat.DIRECTORY) {
-                try (Folder sub = Folder.of(path, open(through, path))) {
-                    read(sub);
+            Way way = closed ? new Way(folder, name)
+                    : new Way(null, Files.ofDescriptor(folder.descriptor()) + "/" + name);
+            Files.Stat stat = closed ? way.by().linkStat(name) : folder.stat(name);
+            LowerLayers.Found below = missing.remove(name);
+            if (below != null && below.is(stat)) {
+                continue;
+            }
+            String path = folder.below(name);
+            file(way, path, stat,
+                    stat.type() != Files.Stat.LINK ? "" : closed ? way.by().readLink(name) : folder.readLink(name));
+            if (stat.type() == Files.Stat.DIRECTORY && !emptied.contains(path)) {
+                try (Folder sub = Folder.of(path, open(way, path))) {
+                    read(sub, below == null ? Map.of() : below.names());
                 }
             }
+        }
+        for (String name : missing.keySet()) { // as a layer has what was removed
+            table.add(
+                    new FilesystemEntry(table.newId(), filesystem, folder.below(name), Files.Stat.CHARACTER, 0, 0, 0, 0,
+                            0, "", 0, new byte[0]));
+        }
+    }
+
+    /**
+     * What leads to a file.
+     *
+     * @param closed the directory in which {@code path} is, where only root in the job's user namespace may: an
+     *     overlay's working directory lets nobody in; null: this process may
+     */
+    private final class Way {
+        private final Folder closed;
+        private final String path;
+
+        Way(Folder closed, String path) {
+            this.closed = closed;
+            this.path = path;
+        }
+
+        /** For whom it leads there. */
+        MountThread by() {
+            if (closed == null) {
+                return null;
+            }
+            LinuxError.check(thread.call(Syscall.FCHDIR, closed.descriptor()), "enter " + closed.path());
+            return thread;
         }
     }
 
     /** @param link what a symbolic link has */
-    private void file(String through, String path, Files.Stat stat, String link) {
+    private void file(Way way, String path, Files.Stat stat, String link) {
         String first = stat.type() == Files.Stat.DIRECTORY || stat.links() < 2 ? null
-                : names.putIfAbsent(stat.inode(), path);
+                : names.putIfAbsent(List.of(stat.device(), stat.inode()), path);
         boolean content = first == null && stat.type() == Files.Stat.REGULAR && stat.size() > 0;
-        entry(through, path, stat, first != null ? first : link, content ? content(through, path, stat) : 0);
+        entry(way, path, stat, first != null ? first : link, content ? content(way, path, stat) : 0);
     }
 
     /** Nobody sees the directories above: only their names are needed. */
@@ -111,13 +168,13 @@ public final class TmpfsReader {
             String directory = end == 0 ? "/" : path.substring(0, end);
             if (above.add(directory)) {
                 table.add(new FilesystemEntry(table.newId(), filesystem, directory, Files.Stat.DIRECTORY | 0755,
-                        stat.uid(), stat.gid(), 0, accessed(through), stat.modified(), "", 0, new byte[0]));
+                        stat.uid(), stat.gid(), 0, accessed(null, through), stat.modified(), "", 0, new byte[0]));
             }
         }
     }
 
-    private long content(String through, String path, Files.Stat stat) {
-        int fd = open(through, path);
+    private long content(Way way, String path, Files.Stat stat) {
+        int fd = open(way, path);
         try {
             return contents.add(path, stat, fd);
         } finally {
@@ -125,22 +182,30 @@ public final class TmpfsReader {
         }
     }
 
-    /** Who watches it, or the directory that {@code through} leads through, does not hear of it. */
-    private int open(String through, String path) {
-        return (int) LinuxError.check(quiet.tryOpen(through, through), "open " + path);
+    /** Who watches it, or the directory that leads to it, does not hear of it. */
+    private int open(Way way, String path) {
+        MountThread by = way.by();
+        long opened = by != null ? -LinuxError.EACCES : quiet.tryOpen(way.path, way.path);
+        if (opened == -LinuxError.EACCES) {
+            opened = thread.call(Syscall.OPENAT, AT_FDCWD, Scratch.string(way.path),
+                    Syscall.O_RDONLY | Syscall.O_NOFOLLOW | Syscall.O_CLOEXEC, 0);
+        }
+        return (int) LinuxError.check(opened, "open " + path);
     }
 
-    private void entry(String through, String path, Files.Stat stat, String target, long content) {
-        byte[] extended = stat.type() == Files.Stat.LINK ? new byte[0] : ExtendedAttributes.read(through, path);
+    private void entry(Way way, String path, Files.Stat stat, String target, long content) {
+        byte[] extended = stat.type() == Files.Stat.LINK ? new byte[0]
+                : ExtendedAttributes.read(way.by(), way.path, path);
         table.add(new FilesystemEntry(table.newId(), filesystem, path, stat.mode(), stat.uid(), stat.gid(),
-                stat.rawDevice(), accessed(through), stat.modified(), target, content, extended));
+                stat.rawDevice(), accessed(way.by(), way.path), stat.modified(), target, content, extended));
     }
 
     /** When it was read last, in nanoseconds since 1970. */
-    private static long accessed(String through) {
+    private static long accessed(MountThread by, String through) {
         var data = Scratch.data();
         LinuxError
-                .check(Syscall.call(Syscall.STATX, AT_FDCWD, Scratch.string(through), AT_SYMLINK_NOFOLLOW, STATX_ATIME,
+                .check(MountCalls.by(by, Syscall.STATX, AT_FDCWD, Scratch.string(through), AT_SYMLINK_NOFOLLOW,
+                        STATX_ATIME,
                         data.address()), "statx " + through);
         return data.get(JAVA_LONG, ATIME_AT) * 1_000_000_000L + data.get(JAVA_INT, ATIME_AT + 8);
     }

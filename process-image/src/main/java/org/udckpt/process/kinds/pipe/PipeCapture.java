@@ -97,7 +97,7 @@ final class PipeCapture implements KindCapture {
                 OpenDescriptor end = buffer.reader == null ? buffer.writer : buffer.reader;
                 Files.Stat file = end.stat();
                 OpenedByName.found(end.process(), "FIFO", link, file);
-                if (end.process().ownsFileSystem(file)) {
+                if (end.process().ownsFileSystem(file, end.proc())) {
                     return; // it comes with that
                 }
                 table.add(new JobName.Fifo(buffer.id, link, file.mode() & 07777, file.uid(), file.gid()));

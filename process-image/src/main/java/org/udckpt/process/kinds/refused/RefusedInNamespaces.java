@@ -16,7 +16,7 @@ public final class RefusedInNamespaces {
             return;
         }
         String what = open.deletedDirectory() ? open.link()
-                : isTerminal(open) && open.process().ownsFileSystem(open.stat())
+                : isTerminal(open) && open.process().ownsFileSystem(open.stat(), open.proc())
                         ? open.link() + ", of a /dev/pts that only the namespace has,"
                         : isMadeAnew(open) && !isThere(open)
                                 ? open.link() + ", on a mount that only the namespace has," : null;
@@ -36,7 +36,7 @@ public final class RefusedInNamespaces {
     /** Whether a restart makes a new file under its name, outside: a FIFO, or a file that was deleted. */
     private static boolean isMadeAnew(OpenDescriptor open) {
         return open.link().startsWith("/") && !open.link().startsWith("/memfd:") && !open.messageQueue()
-                && !open.process().ownsFileSystem(open.stat()) && (open.stat().type() == Files.Stat.FIFO
+                && !open.process().ownsFileSystem(open.stat(), open.proc()) && (open.stat().type() == Files.Stat.FIFO
                         || open.stat().type() == Files.Stat.REGULAR && open.stat().links() == 0);
     }
 

@@ -1,0 +1,87 @@
+package org.udckpt.process.kinds.mount;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.udckpt.linux.MountLine;
+import org.udckpt.process.model.OverlayLayer;
+
+/**
+ * The options of an overlay, as mountinfo has them.
+ *
+ * @param layers the directories, uppermost first
+ * @param refusal why a restart could not mount it with these; null: it can
+ */
+record OverlayOptions(List<Layer> layers, String refusal) {
+    static final String OVERLAY = "overlay";
+    private static final String READ_ONLY = "ro";
+
+    /** @param path absolute; a relative one leads from where nobody knows any more */
+    record Layer(String option, String path) {}
+
+    static OverlayOptions of(String settings) {
+        List<Layer> layers = new ArrayList<>();
+        String refusal = null;
+        for (String text : settings.split(",")) {
+            String option = MountLine.unescaped(text), key = key(option), value = option.substring(
+                    Math.min(option.length(), key.length() + 1));
+            boolean lower = key.equals("lowerdir") || key.equals("lowerdir+"), work = key.equals(OverlayLayer.WORK);
+            if (key.equals("datadir+") || lower && value.contains("::")) {
+                refusal = "has layers of data only";
+            } else if (lower || work || key.equals(OverlayLayer.UPPER)) {
+                if (value.indexOf('\\') >= 0 || value.indexOf(',') >= 0) {
+                    refusal = "has a layer whose name has a comma, colon or backslash in it (" + value + ")";
+                }
+                for (String path : lower ? value.split(":") : new String[]{value}) {
+                    layers.add(new Layer(lower ? OverlayLayer.LOWER : key, path.startsWith("/") ? path : "/" + path));
+                }
+            }
+        }
+        layers.sort((a, b) -> rank(a) - rank(b));
+        return new OverlayOptions(layers, refusal);
+    }
+
+    private static String key(String option) {
+        int equals = option.indexOf('=');
+        return equals < 0 ? option : option.substring(0, equals);
+    }
+
+    private static int rank(Layer layer) {
+        return List.of(OverlayLayer.UPPER, OverlayLayer.WORK, OverlayLayer.LOWER).indexOf(layer.option);
+    }
+
+    /** What mount(2) is given: a string that mountinfo shows as {@code settings}. */
+    static String data(String settings) {
+        List<String> given = new ArrayList<>();
+        for (String text : settings.split(",")) {
+            if (!text.equals("rw") && !text.equals(READ_ONLY) && !text.isEmpty()) {
+                given.add(MountLine.unescaped(text));
+            }
+        }
+        return String.join(",", given);
+    }
+
+    /** The same with other layers. */
+    static String data(String settings, List<Layer> layers) {
+        List<String> given = new ArrayList<>();
+        for (String option : data(settings).split(",")) {
+            String key = key(option);
+            if (!key.startsWith("lowerdir") && !key.equals(OverlayLayer.UPPER) && !key.equals(OverlayLayer.WORK)) {
+                given.add(option);
+            }
+        }
+        List<String> lower = new ArrayList<>();
+        for (Layer layer : layers) {
+            if (layer.option.equals(OverlayLayer.LOWER)) {
+                lower.add(layer.path);
+            } else {
+                given.add(layer.option + "=" + layer.path);
+            }
+        }
+        given.add(OverlayLayer.LOWER + "=" + String.join(":", lower));
+        return String.join(",", given);
+    }
+
+    static boolean readOnly(String settings) {
+        return List.of(settings.split(",")).contains(READ_ONLY);
+    }
+}
