@@ -88,10 +88,16 @@ public final class IdentityReader {
                 .filter(one -> one.executable().startsWith("/") && !nameless.contains(one.executable()))
                 .map(one -> views.outside(one.pid(), one.executable())).filter(Objects::nonNull)
                 .forEach(path -> uses.put(path, Use.PROGRAM));
+        image.processes().stream()
+                .filter(one -> one.executable().startsWith("/") && !nameless.contains(one.executable()))
+                .forEach(one -> layer(views, one.pid(), one.executable(), uses));
         for (Region region : image.regions()) {
-            String path = region.backing() == 0 && region.path().startsWith("/") && !region.path().equals(HUGE_PAGES)
-                    ? views.outside(region.pid(), region.path()) : null;
-            if (path != null) {
+            boolean named = region.backing() == 0 && region.path().startsWith("/")
+                    && !region.path().equals(HUGE_PAGES);
+            String path = named ? views.outside(region.pid(), region.path()) : null;
+            if (named && path == null) {
+                layer(views, region.pid(), region.path(), uses);
+            } else if (path != null) {
                 if (!region.shared() || region.permissions().charAt(2) == 'x') {
                     uses.put(path, Use.PROGRAM);
                 } else if (!region.writable() && !(" " + region.vmFlags() + " ").contains(" mw ")) {
@@ -115,6 +121,14 @@ public final class IdentityReader {
         read.keySet().stream().filter(path -> !written.contains(path) && !saved.contains(path))
                 .forEach(path -> uses.putIfAbsent(path, Use.READ));
         return uses;
+    }
+
+    /** What an overlay of the job's own shows of a directory that is not the job's. */
+    private static void layer(MountViews views, int pid, String path, Map<String, Use> uses) {
+        String layer = views.inLayer(pid, path);
+        if (layer != null) {
+            uses.put(layer, Use.PROGRAM);
+        }
     }
 
     private FileIdentity identity(FoundFile file, Use use, String boot) {

@@ -20,11 +20,17 @@ public record MountView(List<Row> rows) {
 
     /** The path outside; null: it is on a file system of the job's own. @param path without symbolic links */
     public String outside(String path) {
+        Row at = on(path);
+        return at == null || at.outside == null ? null : joined(at.outside, path.substring(length(at.point)));
+    }
+
+    /** The mount that a path leads to; null: there is none. */
+    Row on(String path) {
         Row at = rows.stream().filter(row -> row.parent == 0).findFirst().orElse(null);
         for (Row next = at; next != null; next = over(at, path)) {
             at = next;
         }
-        return at == null || at.outside == null ? null : joined(at.outside, path.substring(length(at.point)));
+        return at;
     }
 
     /** The mount that a walk along the path comes to first. */

@@ -12,8 +12,11 @@ public final class MountViews {
     private final Map<Integer, Integer> namespaces = new HashMap<>();
     private final Map<Integer, MountView> views = new HashMap<>();
     private final Map<Integer, Set<String>> outside = new HashMap<>();
+    /** By namespace and number. */
+    private final Map<List<Integer>, JobMount> mounts = new HashMap<>();
     private final Map<Long, Integer> users = new HashMap<>();
     private final Set<Long> opened = new HashSet<>();
+    private final OverlayViews overlays = new OverlayViews();
 
     private MountViews() {}
 
@@ -28,6 +31,8 @@ public final class MountViews {
         Map<Integer, List<JobMount>> mounts = new HashMap<>();
         for (KernelObject object : objects) {
             switch (object) {
+                case OverlayLayer layer -> all.overlays.add(layer);
+                case FilesystemEntry entry -> all.overlays.add(entry);
                 case NamespaceMember member -> all.namespaces.put(member.pid(), member.tree());
                 case JobMount mount when mount.tree() != 0 -> mounts
                         .computeIfAbsent(mount.tree(), _ -> new ArrayList<>()).add(mount);
@@ -38,7 +43,10 @@ public final class MountViews {
                 }
             }
         }
-        mounts.forEach((namespace, rows) -> all.views.put(namespace, view(rows)));
+        mounts.forEach((namespace, rows) -> {
+            all.views.put(namespace, view(rows));
+            rows.forEach(row -> all.mounts.put(List.of(namespace, row.number()), row));
+        });
         if (!all.namespaces.isEmpty()) {
             descriptors.forEach(one -> all.users.putIfAbsent(one.object(), one.pid()));
         }
@@ -93,6 +101,21 @@ public final class MountViews {
     public String outside(int pid, String path) {
         MountView view = views.get(namespace(pid));
         return view == null || from(pid, path) ? path : view.outside(path);
+    }
+
+    /**
+     * Where the file is that an overlay of the job's own shows a process: in a layer that is outside. Null: it is no
+     * overlay, or the file comes with the image.
+     */
+    public String inLayer(int pid, String path) {
+        int namespace = namespace(pid);
+        MountView view = views.get(namespace);
+        MountView.Row on = view == null || from(pid, path) ? null : view.on(path);
+        if (on == null || on.outside() != null) {
+            return null;
+        }
+        JobMount mount = mounts.get(List.of(namespace, on.number()));
+        return overlays.outside(mount.filesystem(), MountView.joined(mount.part(), MountView.behind(path, on.point())));
     }
 
     /** The same of the first process that has an object open. */

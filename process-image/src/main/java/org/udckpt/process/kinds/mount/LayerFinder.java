@@ -36,6 +36,7 @@ final class LayerFinder {
     /** The overlay's root directory. */
     private final String top;
     private final long device;
+    private final String point;
     private int tried;
 
     LayerFinder(JobMounts all, MountNamespace namespace, MountLine overlay, String top) {
@@ -43,15 +44,14 @@ final class LayerFinder {
         this.namespace = namespace;
         this.top = top;
         this.device = overlay.device();
+        this.point = overlay.point();
     }
 
     /** The upper directory, or a lower one; null: it is not to be found. */
     Place find(OverlayOptions.Layer layer) {
-        String path = layer.path();
-        for (int from = 0; from >= 0; from = path.indexOf('/', from + 1)) {
-            String end = path.substring(from);
+        for (String end : names(layer)) {
             for (Place place : places(end)) {
-                if (isLayer(place.through, layer, from == 0)) {
+                if (isLayer(place.through, layer, layer.relative() || end.equals(layer.path()))) {
                     return place;
                 }
             }
@@ -59,11 +59,53 @@ final class LayerFinder {
         return null;
     }
 
+    /**
+     * A lower directory of an overlay of which all that another one has not is in the image, so that any would do: the
+     * first under such a name that has a name in common with it.
+     */
+    Place likely(OverlayOptions.Layer layer) {
+        for (String end : names(layer)) {
+            for (Place place : places(end)) {
+                try (Folder folder = open(place.through)) {
+                    if (end.equals(layer.path()) || folder.names().stream().anyMatch(this::isShown)) {
+                        return place;
+                    }
+                } catch (LinuxError closed) {
+                    continue; // another one may do
+                }
+            }
+        }
+        return null;
+    }
+
+    private static Folder open(String directory) {
+        return Folder.of(directory, Files.open(directory, Syscall.O_RDONLY | Syscall.O_DIRECTORY));
+    }
+
+    private boolean isShown(String name) {
+        return Files.tryLinkStat(top + "/" + name) != null;
+    }
+
+    /** From the whole name on to the root directory; a relative one is tried in all directories above the overlay. */
+    private List<String> names(OverlayOptions.Layer layer) {
+        String path = layer.path();
+        List<String> ends = new ArrayList<>();
+        for (int end = point.length(); layer.relative() && end > 0; end = point.lastIndexOf('/', end - 1)) {
+            ends.add(point.substring(0, end) + path);
+        }
+        for (int from = 0; from >= 0; from = path.indexOf('/', from + 1)) {
+            ends.add(path.substring(from));
+        }
+        if (path.length() > 1) {
+            ends.add("/");
+        }
+        return ends;
+    }
+
     /** The directory beside an upper one in which an overlay prepares its changes. */
     Place beside(Place upper, OverlayOptions.Layer work) {
-        String path = work.path();
-        for (int from = 0; from >= 0; from = path.indexOf('/', from + 1)) {
-            for (Place place : places(path.substring(from))) {
+        for (String end : names(work)) {
+            for (Place place : places(end)) {
                 if (MountIds.of(place.through) == MountIds.of(upper.through)
                         && Files.tryStat(place.through + "/work") != null) {
                     return place;
@@ -124,8 +166,9 @@ final class LayerFinder {
             return root;
         }
         tried = 0;
-        try (Folder folder = Folder.of(through, Files.open(through, Syscall.O_RDONLY | Syscall.O_DIRECTORY))) {
-            return root && !upper || folder.names().isEmpty() && exactly || shows(folder, top);
+        try (Folder folder = open(through)) {
+            boolean hidden = exactly && folder.names().stream().noneMatch(this::isShown);
+            return root && !upper || hidden || shows(folder, top);
         } catch (LinuxError closed) {
             return false;
         }
@@ -157,7 +200,7 @@ final class LayerFinder {
         }
         for (String name : directories) {
             String path = Files.ofDescriptor(folder.descriptor()) + "/" + name;
-            try (Folder sub = Folder.of(name, Files.open(path, Syscall.O_RDONLY | Syscall.O_DIRECTORY))) {
+            try (Folder sub = open(path)) {
                 if (shows(sub, merged + "/" + name)) {
                     return true;
                 }

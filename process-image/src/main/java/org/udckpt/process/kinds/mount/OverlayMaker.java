@@ -26,6 +26,8 @@ import org.udckpt.process.model.OverlayLayer;
  * layers what that may.
  */
 final class OverlayMaker implements AutoCloseable {
+    /** Of a layer that is called /: that cannot be one of several names in a directory. */
+    private static final String ROOT = "/.root";
     private static final String MERGED = "/.merged", CHANGES = "/.changes";
 
     private final RestoreScope scope;
@@ -44,10 +46,16 @@ final class OverlayMaker implements AutoCloseable {
         this.maker = maker;
         this.overlay = overlay;
         this.layers = scope.objects(OverlayLayer.class).stream().filter(layer -> layer.overlay() == overlay.id())
-                .toList();
+                .map(OverlayMaker::renamed).toList();
         this.root = place;
         this.thread = new MountThread(staging);
         MountRestore.own(thread);
+    }
+
+    private static OverlayLayer renamed(OverlayLayer layer) {
+        return !layer.layer().equals("/") ? layer
+                : new OverlayLayer(layer.id(), layer.overlay(), layer.option(), ROOT, layer.outside(),
+                        layer.filesystem(), layer.part());
     }
 
     /** Whether something is to be written into a layer that this makes. */
@@ -191,9 +199,9 @@ final class OverlayMaker implements AutoCloseable {
         List<OverlayOptions.Layer> without = new ArrayList<>();
         for (OverlayLayer layer : layers) {
             without.add(new OverlayOptions.Layer(without.isEmpty() ? OverlayLayer.UPPER : OverlayLayer.LOWER,
-                    layer.layer()));
+                    layer.layer(), false));
         }
-        without.add(new OverlayOptions.Layer(OverlayLayer.WORK, CHANGES));
+        without.add(new OverlayOptions.Layer(OverlayLayer.WORK, CHANGES, false));
         int mount = mounted(0, OverlayOptions.data(overlay.settings(), without));
         check(thread.call(Syscall.UMOUNT2, Scratch.string(MERGED), MNT_DETACH), "unmount " + MERGED);
         return mount;
@@ -201,8 +209,12 @@ final class OverlayMaker implements AutoCloseable {
 
     /** Mounts it. Returns the mount, a descriptor of this process. */
     int mount() {
+        boolean renamed = layers.stream().anyMatch(layer -> layer.layer().equals(ROOT));
         return mounted(OverlayOptions.readOnly(overlay.settings()) ? MS_RDONLY : 0,
-                OverlayOptions.data(overlay.settings()));
+                !renamed ? OverlayOptions.data(overlay.settings())
+                        : OverlayOptions.data(overlay.settings(), layers.stream()
+                                .map(layer -> new OverlayOptions.Layer(layer.option(), layer.layer(), false))
+                                .toList()));
     }
 
     private int mounted(long flags, String data) {

@@ -15,8 +15,8 @@ record OverlayOptions(List<Layer> layers, String refusal) {
     static final String OVERLAY = "overlay";
     private static final String READ_ONLY = "ro";
 
-    /** @param path absolute; a relative one leads from where nobody knows any more */
-    record Layer(String option, String path) {}
+    /** @param relative the name did not begin with a slash, and led from the mounter's working directory */
+    record Layer(String option, String path, boolean relative) {}
 
     static OverlayOptions of(String settings) {
         List<Layer> layers = new ArrayList<>();
@@ -32,12 +32,22 @@ record OverlayOptions(List<Layer> layers, String refusal) {
                     refusal = "has a layer whose name has a comma, colon or backslash in it (" + value + ")";
                 }
                 for (String path : lower ? value.split(":") : new String[]{value}) {
-                    layers.add(new Layer(lower ? OverlayLayer.LOWER : key, path.startsWith("/") ? path : "/" + path));
+                    String whole = whole(path);
+                    refusal = whole == null ? "has a layer whose name has .. in it (" + value + ")" : refusal;
+                    layers.add(new Layer(lower ? OverlayLayer.LOWER : key, whole == null ? "/" : whole,
+                            !path.startsWith("/")));
                 }
             }
         }
         layers.sort((a, b) -> rank(a) - rank(b));
         return new OverlayOptions(layers, refusal);
+    }
+
+    /** The name without what does not count; null: it leads upwards. */
+    private static String whole(String path) {
+        List<String> names = new ArrayList<>(List.of(path.split("/")));
+        names.removeIf(name -> name.isEmpty() || name.equals("."));
+        return names.contains("..") ? null : "/" + String.join("/", names);
     }
 
     private static String key(String option) {

@@ -60,10 +60,16 @@ final class OverlayRows {
         List<LayerFinder.Place> lower = new ArrayList<>();
         LayerFinder.Place upper = null;
         String missing = null;
+        boolean first = true, above = false;
         List<String> made = new ArrayList<>(), found = new ArrayList<>();
         for (OverlayOptions.Layer layer : options.layers()) {
             boolean work = layer.option().equals(OverlayLayer.WORK);
             LayerFinder.Place place = !work ? finder.find(layer) : upper == null ? null : finder.beside(upper, layer);
+            if (place == null && above && !work) {
+                place = finder.likely(layer);
+            }
+            above |= first && place == null;
+            first = false;
             if (layer.option().equals(OverlayLayer.UPPER)) {
                 upper = place;
                 if (place != null && place.outside() != null) {
@@ -99,8 +105,6 @@ final class OverlayRows {
                 throw refusal("whose layer " + name + " was in another one, " + other + ", and was not found");
             });
         }
-        boolean above = options.layers().getFirst().option().equals(OverlayLayer.UPPER) ? upper == null
-                : finder.find(options.layers().getFirst()) == null;
         if (!above || lower.isEmpty()) {
             throw refusal("whose layer " + missing + " was not found, neither in the job nor where it was started, "
                     + "under this name or an end of it (Linux 6.6)");
