@@ -48,7 +48,7 @@ class LyingTablesTest {
                     "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees",
                     "shared_tables", "io_uring", "aio", "user_namespaces", "time_namespaces", "ipc_namespaces",
                     "pid_namespace",
-                    "mount_sockets", "fanotify", "network_namespace");
+                    "mount_sockets", "fanotify", "network_namespace", "overlay_mounts");
     private static final int RESTORED = Integer.getInteger("udckpt.lies", 40);
     private static final Path NOWHERE = Path.of("/nowhere");
     private static final Duration LONG = Duration.ofSeconds(60);

@@ -31,6 +31,7 @@ public final class OverlayLayerKind implements ObjectKind<OverlayLayer> {
     public void check(OverlayLayer one, RowCheck row, CheckedImage image) throws BrokenTable {
         row.require(image.get(one.overlay()) instanceof JobFilesystem system
                 && system.fileSystem().equals(OverlayOptions.OVERLAY), "overlay %d is none", one.overlay());
+        row.text("option", one.option());
         row.require(List.of(OverlayLayer.LOWER, OverlayLayer.UPPER, OverlayLayer.WORK).contains(one.option()),
                 "option is none of a layer (length %d)", one.option().length());
         row.path("layer", one.layer());
