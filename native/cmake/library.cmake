@@ -15,7 +15,9 @@ file(GLOB LIBRARY_SOURCES CONFIGURE_DEPENDS
   ${ROOT}/process-image/src/main/c/parasite*.S
   ${ROOT}/process-image/src/main/c/snapshot_*.c)
 if(UDCKPT_SANITIZE) # a sanitizer's runtime calls dlsym(3) before it is ready for any code that it checks
-  list(FILTER LIBRARY_SOURCES EXCLUDE REGEX "/interposer_(elf|lookup|open|rebind|loader_entry)[.]")
+  list(FILTER LIBRARY_SOURCES EXCLUDE REGEX "/interposer_(lookup|open|rebind|loader_entry)[.]")
+else()
+  list(FILTER LIBRARY_SOURCES EXCLUDE REGEX "/interposer_plain_loader[.]")
 endif()
 
 add_library(udckpt SHARED ${LIBRARY_SOURCES})

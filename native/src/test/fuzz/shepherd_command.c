@@ -40,6 +40,9 @@ pid_t pid_from_host(pid_t host_pid)
 void clock_set(long long offset_ns)
 {
 }
+void last_pid_set(long pid)
+{
+}
 void stub_make(pid_t pid)
 {
 }

@@ -18,8 +18,8 @@ import org.udckpt.process.model.FilesystemEntry;
 import org.udckpt.process.model.SharedMemory;
 
 /**
- * Writes what is in a new tmpfs, or a new overlay. All names are looked for below its root directory, on this file system and without
- * symbolic links, so that nothing else is written to whatever an image says.
+ * Writes what is in a new tmpfs, or a new overlay. All names are looked for below its root directory, on this file
+ * system and without symbolic links, so that nothing else is written to whatever an image says.
  */
 final class EntryWriter {
     private static final long SECOND_NS = 1_000_000_000L;

@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
@@ -110,7 +111,10 @@ final class MountRestore implements KindRestore<JobMount> {
         return trees.stream().flatMap(List::stream).map(JobMount::filesystem).collect(Collectors.toSet());
     }
 
-    /** Makes all file systems of the job's own but overlays, in a namespace where they can be copied from; where they are there. */
+    /**
+     * Makes all file systems of the job's own but overlays, in a namespace where they can be copied from; where they
+     * are there.
+     */
     private Map<Long, String> makeFilesystems(FilesystemMakers makers, MountThread staging,
             Collection<List<JobMount>> trees, boolean owned) {
         Set<Long> used = used(trees);
@@ -187,8 +191,9 @@ final class MountRestore implements KindRestore<JobMount> {
         TreeBuilder tree = new TreeBuilder(mounts, new MountThread(staging), whole);
         try {
             own(tree.thread());
-            tree.leaveOut(outside, MountViews.of(scope.image())::isMachines);
-            tree.make(outside, places);
+            Predicate<JobMount> machines = MountViews.of(scope.image())::isMachines;
+            tree.leaveOut(outside, machines);
+            tree.make(outside, places, machines);
             tree.attach();
             return tree;
         } catch (RuntimeException | Error e) {

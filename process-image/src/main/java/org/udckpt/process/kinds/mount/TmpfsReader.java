@@ -28,8 +28,8 @@ import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.model.FilesystemEntry;
 
 /**
- * Reads all of a tmpfs that only the job has, or what an overlay has besides its layers. A copy of its mount, which is mounted nowhere, shows also what other
- * mounts hide, and leaves times of access alone.
+ * Reads all of a tmpfs that only the job has, or what an overlay has besides its layers. A copy of its mount, which is
+ * mounted nowhere, shows also what other mounts hide, and leaves times of access alone.
  */
 public final class TmpfsReader {
     private static final int STATX_ATIME = 0x20, ATIME_AT = 64;
@@ -129,13 +129,12 @@ public final class TmpfsReader {
         }
     }
 
-    /**
-     * What leads to a file.
-     *
-     * @param closed the directory in which {@code path} is, where only root in the job's user namespace may: an
-     *     overlay's working directory lets nobody in; null: this process may
-     */
+    /** What leads to a file. */
     private final class Way {
+        /**
+         * The directory in which {@code path} is, where only root in the job's user namespace may: an overlay's working
+         * directory lets nobody in; null: this process may.
+         */
         private final Folder closed;
         private final String path;
 

@@ -50,9 +50,13 @@ final class TreeBuilder implements AutoCloseable {
      * @param machines as MountViews says it
      */
     void leaveOut(MountThread outside, Predicate<JobMount> machines) {
-        Set<Integer> gone = mounts.stream()
+        leaveOut(mounts.stream()
                 .filter(mount -> machines.test(mount) && Files.tryStat(outside.root() + mount.outside()) == null)
-                .map(JobMount::number).collect(Collectors.toSet());
+                .map(JobMount::number).collect(Collectors.toSet()), machines);
+    }
+
+    /** @param gone numbers */
+    private void leaveOut(Set<Integer> gone, Predicate<JobMount> machines) {
         while (mounts.stream().anyMatch(mount -> gone.contains(mount.parent()) && gone.add(mount.number()))) {
             continue; // what is on that
         }
@@ -68,9 +72,13 @@ final class TreeBuilder implements AutoCloseable {
      *
      * @param outside where the job was started
      * @param staging by file system, where it is mounted in this thread's namespace
+     * @param machines as MountViews says it
      */
-    void make(MountThread outside, Map<Long, String> staging) {
-        for (JobMount mount : mounts) {
+    void make(MountThread outside, Map<Long, String> staging, Predicate<JobMount> machines) {
+        for (JobMount mount : List.copyOf(mounts)) {
+            if (!mounts.contains(mount)) {
+                continue; // it was on one that has gone
+            }
             if (comesAlong(mount, outside)) {
                 along.add(mount.number());
                 continue;
@@ -78,7 +86,16 @@ final class TreeBuilder implements AutoCloseable {
             MountThread from = mount.filesystem() == 0 ? outside : thread;
             String path = mount.filesystem() == 0 ? mount.outside()
                     : MountView.joined(staging.get(mount.filesystem()), mount.part());
-            int opened = MountCalls.open(from, path);
+            int opened;
+            try {
+                opened = MountCalls.open(from, path);
+            } catch (LinuxError e) {
+                if (e.errno() != LinuxError.ENOENT || mount.filesystem() != 0 || !machines.test(mount)) {
+                    throw e;
+                }
+                leaveOut(new HashSet<>(Set.of(mount.number())), machines); // gone in this moment
+                continue;
+            }
             try {
                 int copy = MountCalls.copy(from, opened, path, whole && mount.filesystem() == 0);
                 made.put(mount.number(), copy);
