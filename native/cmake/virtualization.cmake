@@ -23,7 +23,9 @@ add_executable(interrupted_calls ${ROOT}/rc-virt/src/test/c/interrupted_calls.c)
 target_link_libraries(interrupted_calls PRIVATE rdmacm ibverbs pthread)
 add_executable(polls_once ${ROOT}/ud-virt/src/test/c/polls_once.c)
 target_link_libraries(polls_once PRIVATE ibverbs)
-set_target_properties(polls_once cm_rounds cm_exits cm_burst cm_replaced cm_parameters interrupted_calls PROPERTIES
+add_executable(events_once ${ROOT}/ud-virt/src/test/c/events_once.c)
+target_link_libraries(events_once PRIVATE ibverbs)
+set_target_properties(polls_once events_once cm_rounds cm_exits cm_burst cm_replaced cm_parameters interrupted_calls PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
 
 # One end of a reliable connection, told what to do; see rc-virt/src/test.
