@@ -14,6 +14,8 @@ add_executable(cm_exits ${ROOT}/rc-virt/src/test/c/cm_exits.c)
 target_link_libraries(cm_exits PRIVATE rdmacm ibverbs)
 add_executable(cm_burst ${ROOT}/rc-virt/src/test/c/cm_burst.c)
 target_link_libraries(cm_burst PRIVATE rdmacm ibverbs)
+add_executable(cm_busy ${ROOT}/rc-virt/src/test/c/cm_busy.c)
+target_link_libraries(cm_busy PRIVATE rdmacm ibverbs)
 add_executable(cm_replaced ${ROOT}/rc-virt/src/test/c/cm_replaced.c)
 target_link_libraries(cm_replaced PRIVATE rdmacm ibverbs)
 add_executable(cm_parameters ${ROOT}/rc-virt/src/test/c/cm_parameters.c
@@ -23,8 +25,10 @@ add_executable(interrupted_calls ${ROOT}/rc-virt/src/test/c/interrupted_calls.c)
 target_link_libraries(interrupted_calls PRIVATE rdmacm ibverbs pthread)
 add_executable(polls_once ${ROOT}/ud-virt/src/test/c/polls_once.c)
 target_link_libraries(polls_once PRIVATE ibverbs)
-set_target_properties(polls_once cm_rounds cm_exits cm_burst cm_replaced cm_parameters interrupted_calls PROPERTIES
-  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
+add_executable(events_once ${ROOT}/ud-virt/src/test/c/events_once.c)
+target_link_libraries(events_once PRIVATE ibverbs)
+set_target_properties(polls_once events_once cm_rounds cm_exits cm_burst cm_busy cm_replaced cm_parameters
+  interrupted_calls PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
 
 # One end of a reliable connection, told what to do; see rc-virt/src/test.
 add_executable(rc_client ${ROOT}/rc-virt/src/test/c/rc_client.c ${FABRIC_TEST}/fabric.c ${FABRIC_TEST}/fabric_connect.c)

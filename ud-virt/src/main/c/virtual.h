@@ -120,11 +120,12 @@ struct v_cq {
     struct ibv_wc *stash;
     pthread_mutex_t stash_mutex;
     int vector, wanted;
-    int armed;        /* req_notify_cq without an event since: 1 solicited only, 2 any */
-    int raised;       /* events that get_cq_event takes before it asks the device */
-    int failed;       /* overflowed in an earlier incarnation */
-    int reserved;     /* room in the device's queue, for completions that the job did not ask for (rc_send.c) */
-    uint32_t drained; /* completions that the last drain took */
+    int armed;         /* req_notify_cq without an event since: 1 solicited only, 2 any */
+    int raised;        /* events that get_cq_event takes before it asks the device */
+    int told_of_stash; /* so long as the stash has any, it takes one more: virtual_raise_for_stash() */
+    int failed;        /* overflowed in an earlier incarnation */
+    int reserved;      /* room in the device's queue, for completions that the job did not ask for (rc_send.c) */
+    uint32_t drained;  /* completions that the last drain took */
     uint32_t events_delivered, async_delivered;
 };
 
@@ -287,6 +288,8 @@ int virtual_destroy_comp_channel(struct ibv_comp_channel *);
 int virtual_get_cq_event(struct ibv_comp_channel *, struct ibv_cq **, void **cq_context);
 void virtual_ack_cq_events(struct ibv_cq *, unsigned count);
 void virtual_raise(struct v_cq *cq);
+void virtual_raise_for_stash(struct v_cq *cq);
+void virtual_stash_is_empty(struct v_cq *cq);               /* the job has polled what it would be told of */
 unsigned virtual_keep_cq_events(struct v_channel *channel); /* the device's undelivered events become ours; how many */
 
 /* virtual_memory.c */

@@ -272,6 +272,19 @@ void soft_cq_take_in(struct soft_cq *cq)
     }
 }
 
+/* A program may take "nothing" for its answer and look for an event of the connection manager next. libfabric (2.1,
+ * rxm) then destroys the queue pair of a peer that has ended, and takes requests whose completions it has not seen for
+ * failed: what came before the event has to be polled before it. */
+int soft_look_again(struct soft_cq *cq, int count, struct ibv_wc *wc)
+{
+    int got = 0;
+    if (soft_ring_is_empty(cq) && soft_trylock(&cq->receive_lock)) {
+        got = soft_take_arrived(cq, count, wc, NULL, NULL);
+        soft_unlock(&cq->receive_lock);
+    }
+    return got ? got : soft_take_ring(cq, count, wc);
+}
+
 int soft_poll_cq(struct ibv_cq *base, int count, struct ibv_wc *wc)
 {
     return soft_poll(base, count, wc, true, NULL, NULL);

@@ -5,6 +5,7 @@ struct ibv_cq *soft_create_cq(struct ibv_context *, int cqe, void *cq_context, s
 int soft_resize_cq(struct ibv_cq *, int cqe);
 int soft_destroy_cq(struct ibv_cq *);
 int soft_poll_cq(struct ibv_cq *, int count, struct ibv_wc *);
+int soft_look_again(struct soft_cq *, int count, struct ibv_wc *);
 
 /* Adds a completion that does not come from poll_cq itself; wakes an armed channel. On overflow the
  * CQ goes in error, and the caller, once it holds no lock, must call soft_settle(). */

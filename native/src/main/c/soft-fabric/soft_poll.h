@@ -41,13 +41,20 @@ static inline __attribute__((always_inline)) int soft_take_arrived(struct soft_c
 }
 
 /* Ranks that spin on an empty CQ take the processor from those that they wait for: after some polls
- * in vain, let others run. */
-static inline void soft_idle(struct soft_cq *cq)
+ * in vain, let others run. Whether they did. */
+static inline bool soft_idle(struct soft_cq *cq)
 {
     unsigned polls = __atomic_load_n(&cq->idle_polls, __ATOMIC_RELAXED) + 1;
     __atomic_store_n(&cq->idle_polls, polls, __ATOMIC_RELAXED);
-    if (polls % SOFT_IDLE_POLLS == 0)
-        sched_yield();
+    if (polls % SOFT_IDLE_POLLS)
+        return false;
+    sched_yield();
+    return true;
+}
+
+static inline bool soft_ring_is_empty(const struct soft_cq *cq)
+{
+    return __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE) == __atomic_load_n(&cq->head, __ATOMIC_RELAXED);
 }
 
 static inline __attribute__((always_inline)) int soft_poll(struct ibv_cq *base, int count, struct ibv_wc *wc,
@@ -56,7 +63,7 @@ static inline __attribute__((always_inline)) int soft_poll(struct ibv_cq *base, 
 {
     struct soft_cq *cq = soft_cq_of(base);
     int got = 0;
-    if (__atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE) != __atomic_load_n(&cq->head, __ATOMIC_RELAXED))
+    if (!soft_ring_is_empty(cq))
         got = soft_take_ring(cq, count, wc);
     if (unlikely(soft_context_of(base->context)->config.reorder > 0))
         soft_fault_tick(cq);
@@ -66,8 +73,9 @@ static inline __attribute__((always_inline)) int soft_poll(struct ibv_cq *base, 
         soft_unlock(&cq->receive_lock);
         if (settle)
             soft_settle(soft_context_of(base->context));
-        if (!got)
-            soft_idle(cq);
+        /* Connections put what they take in into the ring; and a poll tells of what is there when it returns. */
+        if (!got && (!soft_ring_is_empty(cq) || soft_idle(cq)))
+            got = soft_look_again(cq, count, wc);
     }
     if (unlikely(!got && atomic_load_explicit(&cq->failed, memory_order_relaxed)))
         return -1;

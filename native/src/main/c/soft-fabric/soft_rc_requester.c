@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MS = 1000000, RETRY_FIRST = 8 * MS, RETRY_MOST = 200 * MS, GIVE_UP_SOONEST = 1000, GO_BACK_AGAIN = 1 * MS };
+enum { MS = 1000000, RETRY_FIRST = 8 * MS, RETRY_MOST = 200 * MS, GO_BACK_AGAIN = 1 * MS };
+enum { GIVE_UP_SOONEST_MS = 1000, BUSY_PEER = 16, BUSY_PEER_MOST_MS = 30000 };
 
 static const uint8_t wire_opcodes[] = {
     [IBV_WR_RDMA_WRITE] = SOFT_RC_WRITE,
@@ -371,16 +372,23 @@ void soft_rc_answered(struct soft_rc *rc, const struct soft_rc_wire *header, con
     }
 }
 
+static uint64_t longer(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* ibv_modify_qp(3): 4.096 microseconds times two to the power of `timeout`, 0 being for ever. A device may wait
- * four times as long (InfiniBand Architecture 1.2.1, section 9.7.6.1.3), and a host whose processors are busy
- * answers later than a device would. */
+ * four times as long (InfiniBand Architecture 1.2.1, section 9.7.6.1.3), and answers at once, whatever the processors
+ * do. Here they answer: where they are busy with hundreds of connections beside other programs, or a restored process
+ * waits for its memory to be read, that takes seconds, in which a program must not lose a connection that stands. */
 static bool is_lost(const struct soft_rc *rc, uint64_t now)
 {
     const struct ibv_qp_attr *attr = &rc->qp->attr;
     if (!attr->timeout)
         return false;
-    uint64_t wait = (4096ull << attr->timeout) * 4 * (attr->retry_cnt + 1u);
-    return now - rc->progress_at > (wait > GIVE_UP_SOONEST * (uint64_t)MS ? wait : GIVE_UP_SOONEST * (uint64_t)MS);
+    uint64_t device = (4096ull << attr->timeout) * 4 * (attr->retry_cnt + 1u), most = BUSY_PEER_MOST_MS * (uint64_t)MS;
+    uint64_t busy = device < most / BUSY_PEER ? device * BUSY_PEER : most;
+    return now - rc->progress_at > longer(longer(device, busy), GIVE_UP_SOONEST_MS * (uint64_t)MS);
 }
 
 /* The engine comes every few milliseconds. Where it comes a second late, this process stood still (a debugger,
@@ -388,7 +396,7 @@ static bool is_lost(const struct soft_rc *rc, uint64_t now)
 static void forgive_standstill(struct soft_rc *rc, uint64_t now)
 {
     uint64_t late = now - rc->retry_at;
-    if (late > GIVE_UP_SOONEST * (uint64_t)MS)
+    if (late > GIVE_UP_SOONEST_MS * (uint64_t)MS)
         rc->progress_at += late;
 }
 

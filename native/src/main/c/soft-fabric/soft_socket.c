@@ -144,7 +144,9 @@ int soft_socket_open(struct soft_qp *qp)
             return error;
         }
     }
-    fprintf(stderr, "udckpt: soft0: all QPNs from %u to %u of LID %u are in use; widen UDCKPT_SOFT_QPNS\n",
+    fprintf(stderr,
+            "udckpt: soft0: all QPNs from %u to %u of LID %u are in use (max_qp): use more hosts, or outside a job "
+            "widen UDCKPT_SOFT_QPNS\n",
             config->qpn_first, config->qpn_last, config->lid);
     return ENOMEM;
 }

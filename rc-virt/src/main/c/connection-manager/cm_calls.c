@@ -5,6 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* rdma_listen(3): the most that the system allows; net.rdma_ucm.max_backlog of the kernel, if nobody has set it. */
+enum { MAX_BACKLOG = 1024 };
+
 static socklen_t address_length(const struct sockaddr *address)
 {
     return address->sa_family == AF_INET    ? sizeof(struct sockaddr_in)
@@ -206,8 +209,8 @@ EXPORT int rdma_listen(struct rdma_cm_id *public, int backlog)
     if (id->state != CM_BOUND)
         return cm_fail(EINVAL);
     pthread_mutex_lock(&cm_mutex);
-    id->backlog = backlog > 0 ? backlog : 128; /* rdma_listen(3): 0 is the most that the system allows */
-    id->state = CM_LISTENING;                  /* before anyone can find it */
+    id->backlog = backlog > 0 && backlog < MAX_BACKLOG ? backlog : MAX_BACKLOG;
+    id->state = CM_LISTENING; /* before anyone can find it */
     pthread_mutex_unlock(&cm_mutex);
     if (cm_reserve(id, 1)) {
         int error = errno;

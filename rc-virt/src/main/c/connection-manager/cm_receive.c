@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENT_MS = 5000 }; /* after an MRA: the other side has heard us, its program thinks */
+/* After an MRA, whose reason this is: the other side has heard us. Its program thinks, or has too many to think of, and
+ * may have room soon. */
+enum { PATIENT_MS = 5000, SOON_MS = 1000 };
 
 static void answer(const struct cm_message *to, uint64_t connection, enum cm_kind kind, uint32_t reason)
 {
@@ -41,8 +43,10 @@ static void new_request(const struct cm_message *request)
         answer(request, 0, CM_REJ, CM_REASON_NO_SERVICE);
         return;
     }
-    if (listener->pending >= listener->backlog)
-        return; /* the requester asks again */
+    if (listener->pending >= listener->backlog) { /* the requester asks again, for as long as there is a listener */
+        answer(request, 0, CM_MRA, SOON_MS);
+        return;
+    }
     struct cm_id *id = cm_make_id(listener->id.channel, listener->id.context, listener->id.ps, listener->id.qp_type);
     if (!id)
         return;
@@ -56,7 +60,7 @@ static void new_request(const struct cm_message *request)
     take_addresses(id, request);
     cm_link(id);
     listener->pending++;
-    answer(request, id->connection, CM_MRA, 0);
+    answer(request, id->connection, CM_MRA, PATIENT_MS);
     cm_deliver(id, listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, request);
 }
 
@@ -66,7 +70,7 @@ static void requested(const struct cm_message *request)
     if (!id)
         new_request(request);
     else if (id->state == CM_REQUESTED)
-        answer(request, id->connection, CM_MRA, 0);
+        answer(request, id->connection, CM_MRA, PATIENT_MS);
     else if (id->state == CM_ACCEPTED || id->last.kind == CM_REJ || id->last.kind == CM_SIDR_REP)
         cm_send(&id->last, &request->service);
 }
@@ -95,6 +99,8 @@ static void replied(struct cm_id *id, const struct cm_message *reply)
         send_ready(id);
         return;
     }
+    if (id->state == CM_RESPONDED)
+        answer(reply, id->connection, CM_MRA, SOON_MS);
     if (id->state != CM_CONNECTING)
         return;
     cm_settle(id);
@@ -105,6 +111,7 @@ static void replied(struct cm_id *id, const struct cm_message *reply)
     id->rnr_retry_count = reply->rnr_retry_count; /* rdma_accept(3): for the sends of the other side */
     if (!id->id.qp) {
         id->state = CM_RESPONDED;
+        answer(reply, id->connection, CM_MRA, SOON_MS);
         cm_deliver(id, NULL, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, reply);
         return;
     }
@@ -146,8 +153,8 @@ static void of_connection(struct cm_id *id, const struct cm_message *message)
 {
     switch ((enum cm_kind)message->kind) {
     case CM_MRA:
-        if (id->state == CM_CONNECTING)
-            cm_repeat(id, PATIENT_MS);
+        if (id->state == CM_CONNECTING || id->state == CM_ACCEPTED)
+            cm_repeat(id, message->reason < PATIENT_MS ? message->reason : PATIENT_MS);
         break;
     case CM_REP:
         replied(id, message);

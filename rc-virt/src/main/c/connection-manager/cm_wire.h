@@ -10,7 +10,7 @@
 
 enum cm_kind {
     CM_REQ = 1, /* active side: connect */
-    CM_MRA,     /* passive side: received, the program has not decided yet */
+    CM_MRA,     /* received, the program has not decided yet; reason: milliseconds until it is worth asking again */
     CM_REP,     /* passive side: accepted */
     CM_RTU,     /* active side: ready */
     CM_REJ,

@@ -133,10 +133,8 @@ int virtual_resume(void)
         /* A device may tell of an event later than its completion can be polled. */
         FOR_EACH(struct v_cq, link, cq, &context->cqs)
         {
-            if (cq->armed == 2 && cq->drained && cq->cq.channel) {
-                cq->armed = 0;
-                virtual_raise(cq);
-            }
+            if (cq->armed == 2 && cq->drained && cq->cq.channel)
+                virtual_raise_for_stash(cq);
             cq->drained = 0;
         }
     }

@@ -142,4 +142,6 @@ void virtual_unstash_qp(struct v_cq *cq, uint32_t qpn)
     virtual_unstashed(cq->stash_count - kept);
     __atomic_store_n(&cq->stash_count, kept, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&cq->stash_mutex);
+    if (!kept)
+        virtual_stash_is_empty(cq);
 }

@@ -15,7 +15,10 @@ int virtual_poll_stash(struct v_cq *cq, int count, struct ibv_wc *wc)
         __atomic_store_n(&cq->stash_count, cq->stash_count - 1, __ATOMIC_RELEASE);
     }
     virtual_unstashed(got);
+    int empty = !cq->stash_count;
     pthread_mutex_unlock(&cq->stash_mutex);
+    if (empty)
+        virtual_stash_is_empty(cq);
     return got;
 }
 

@@ -1,6 +1,5 @@
 /* Completion channels. An event is either the device's or raised by us, because a checkpoint took the
- * completion for which the job sleeps. The job may get an event without a new completion after a restart,
- * as it may on any device whose completions were polled before the event was read. */
+ * completion for which the job sleeps. */
 #include "virtual.h"
 #include "agent-client/control.h"
 #include "common/system_calls.h"
@@ -95,42 +94,70 @@ static void signal_raised(struct v_channel *channel)
 
 void virtual_raise(struct v_cq *cq)
 {
-    struct v_channel *channel = (struct v_channel *)cq->cq.channel;
     __atomic_add_fetch(&cq->raised, 1, __ATOMIC_RELEASE);
-    signal_raised(channel);
+    signal_raised((struct v_channel *)cq->cq.channel);
 }
 
-/* Takes one event raised by us; the eventfd is emptied first, and filled again when there are more. */
-static struct v_cq *take_raised(struct v_channel *channel)
+/* A checkpoint has taken completions from a queue that is armed, and the device has told of no event. Those that came
+ * after the job had asked have one, and it may sleep for it. Those that were there before have none: the job polls once
+ * more after it has asked (ibv_req_notify_cq(3)), and to perftest each event is a message. No device says which they
+ * are, but the job shows it: what it polls first needs no event. */
+void virtual_raise_for_stash(struct v_cq *cq)
+{
+    __atomic_store_n(&cq->told_of_stash, 1, __ATOMIC_RELEASE);
+    signal_raised((struct v_channel *)cq->cq.channel);
+}
+
+/* What is there for this queue. An event for its stash is the one that the queue was armed for. */
+static int is_raised(struct v_cq *cq)
+{
+    return __atomic_load_n(&cq->raised, __ATOMIC_ACQUIRE) || (__atomic_load_n(&cq->told_of_stash, __ATOMIC_ACQUIRE) &&
+                                                              __atomic_load_n(&cq->stash_count, __ATOMIC_ACQUIRE));
+}
+
+static void take_one(struct v_cq *cq)
+{
+    if (__atomic_load_n(&cq->raised, __ATOMIC_ACQUIRE)) {
+        __atomic_sub_fetch(&cq->raised, 1, __ATOMIC_RELAXED);
+    } else {
+        __atomic_store_n(&cq->told_of_stash, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&cq->armed, 0, __ATOMIC_RELAXED);
+    }
+}
+
+/* The eventfd is emptied first, and filled again while there are more. Takes one event when `taken` is not NULL. */
+static void look_for_raised(struct v_channel *channel, struct v_cq **taken)
 {
     uint64_t raised;
-    struct v_cq *taken = NULL;
     if (read(channel->raise_fd, &raised, sizeof raised) != sizeof raised)
-        return NULL;
+        return;
     pthread_mutex_lock(&virtual_mutex);
     FOR_EACH(struct v_cq, link, cq, &context_of(channel->channel.context)->cqs)
     {
-        if (cq->cq.channel != &channel->channel || !cq->raised)
+        if (cq->cq.channel != &channel->channel || !is_raised(cq))
             continue;
-        if (taken) {
-            signal_raised(channel);
-            break;
-        }
-        taken = cq;
-        if (--cq->raised) {
+        if (taken && !*taken)
+            take_one(*taken = cq);
+        if (is_raised(cq) && (!taken || *taken)) {
             signal_raised(channel);
             break;
         }
     }
     pthread_mutex_unlock(&virtual_mutex);
-    return taken;
+}
+
+void virtual_stash_is_empty(struct v_cq *cq)
+{
+    if (__atomic_exchange_n(&cq->told_of_stash, 0, __ATOMIC_ACQ_REL))
+        look_for_raised((struct v_channel *)cq->cq.channel, NULL);
 }
 
 static struct v_cq *take_event(struct v_channel *channel)
 {
     struct ibv_cq *real;
     void *virtual;
-    struct v_cq *cq = take_raised(channel);
+    struct v_cq *cq = NULL;
+    look_for_raised(channel, &cq);
     if (cq)
         return cq;
     if (lower_device->get_cq_event(channel->real, &real, &virtual))

@@ -12,10 +12,14 @@ import java.util.stream.IntStream;
 final class HostAllocator {
     /** Unicast LIDs end at 0xbfff (InfiniBand specification volume 1, 4.1.3). */
     static final int LAST_LID = 0xbfff;
-    /** The soft fabric's QPN is a UDP port, so ranges lie between the privileged ports and 65535. */
+    /**
+     * The soft fabric's QPN is a UDP port, so ranges lie between the privileged ports and 65535. One is all that the
+     * processes of a host have: ranks that are connected each with each (100 to a host), services with a queue pair for
+     * each client.
+     */
     static final int FIRST_QPN = 2048;
-    static final int RANGE = 4096;
-    static final int RANGES = 15;
+    static final int RANGE = 12288;
+    static final int RANGES = 5;
 
     private final Set<Integer> forbidden = new HashSet<>();
     private final int range;

@@ -37,7 +37,7 @@ class SoftFabricTest {
      */
     private static final Map<String,
             Set<String>> NEED_ALL = Map.of("windows", Set.of("unreliable"), "order", Set.of("other-queues", "chain"),
-                    "rc_errors", Set.of("given-up-when-taken"),
+                    "rc_errors", Set.of("given-up-when-taken", "one-poll"),
                     "uc", Set.of("sends", "writes", "sleeper", "refused",
                             "silence", "broken-sends", "shared-queue", "large", "between-sends"));
 

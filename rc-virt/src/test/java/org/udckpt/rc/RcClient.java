@@ -44,6 +44,14 @@ final class RcClient implements AutoCloseable {
         }).get(60, TimeUnit.SECONDS);
     }
 
+    /** @param name of kill(1), as STOP */
+    void signal(String name) throws Exception {
+        Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).inheritIO().start();
+        if (kill.waitFor() != 0) {
+            throw new IOException("rank " + rank + ": kill -" + name + ": code " + kill.exitValue());
+        }
+    }
+
     @Override
     public void close() throws InterruptedException {
         process.destroyForcibly().waitFor();

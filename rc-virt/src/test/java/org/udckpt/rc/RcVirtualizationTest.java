@@ -130,6 +130,28 @@ class RcVirtualizationTest {
         }
     }
 
+    /**
+     * A device would answer at once whatever the processors do, and gives a silent one up after 2 s here; ours answers
+     * when the process gets its turn.
+     */
+    @Test
+    void aPeerWithoutAProcessorIsNotLost() throws Exception {
+        try (Incarnations incarnations = incarnations("own", 14, Map.of())) {
+            RcClient sender = incarnations.clients.get(0), peer = incarnations.clients.get(1);
+            String qpn = incarnations.address(0).split(" ")[2];
+            assertEquals("posted 0", peer.ask("receive 1 4096"));
+            peer.signal("STOP");
+            try {
+                assertEquals("posted 0", sender.ask("send 1 0 100 11 s"));
+                Thread.sleep(5000);
+                assertEquals("empty", sender.ask("empty"));
+            } finally {
+                peer.signal("CONT");
+            }
+            assertEquals("completion 1 status 0 " + SEND + " bytes 0 imm 0 qp " + qpn, sender.ask("poll sends"));
+        }
+    }
+
     @Test
     void aCheckpointAtEveryStep() throws Exception {
         try (Incarnations incarnations = incarnations("own", 14, Map.of())) {

@@ -72,6 +72,19 @@ class ConnectionManagerTest {
         }
     }
 
+    /** A program that takes its time is not given up: its connection manager answers for it. */
+    @Tag("slow")
+    @Test
+    void busyProgramsAreWaitedFor() throws Exception {
+        try (Udckpts udckpts = new Udckpts(directory)) {
+            Udckpts.Result end = udckpts.run("run", "-n", "2", "--hosts", "a,b", "--name", "busy", "--dir",
+                    directory.resolve("images").toString(), "--",
+                    Udckpts.nativeFile("virtualization/cm_busy").toString(), "7310");
+            assertEquals(0, end.code(), end.toString());
+            assertEquals(2, end.output().lines().filter(line -> line.startsWith("PASS ")).count(), end.toString());
+        }
+    }
+
     /** As perftest -R -c UD does; lost datagrams bring requests to a process that has just stopped to listen. */
     @Tag("slow")
     @Test

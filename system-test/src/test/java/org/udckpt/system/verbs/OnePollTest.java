@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.udckpt.system.cli.Udckpts;
 
-/** One poll gets the completions that a checkpoint has taken from the device, and those that came after it. */
+/** Completions that a checkpoint has taken from the device are polled, and told of, as the device's are. */
 @Tag("slow")
 @Timeout(300)
 class OnePollTest {
@@ -24,10 +24,21 @@ class OnePollTest {
     @ParameterizedTest
     @CsvSource({"fused,false", "fused,true", "generic,false", "generic,true"})
     void getsAllThatThereAre(String dataPath, boolean restarts) throws Exception {
+        goesOn("polls_once", dataPath, restarts);
+    }
+
+    /** perftest (-e) takes each event for a message: after one too many, both sides wait for the last message. */
+    @ParameterizedTest
+    @CsvSource({"fused,false", "fused,true", "generic,false", "generic,true"})
+    void whatIsPolledFirstHasNoEvent(String dataPath, boolean restarts) throws Exception {
+        goesOn("events_once", dataPath, restarts);
+    }
+
+    private void goesOn(String name, String dataPath, boolean restarts) throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {
             String images = directory.resolve("images").toString();
             Path go = directory.resolve("go");
-            String program = Udckpts.nativeFile("virtualization/polls_once").toString();
+            String program = Udckpts.nativeFile("virtualization/" + name).toString();
             Udckpts.Running run = udckpts.start(Map.of("UDCKPT_DATA_PATH", dataPath), new File("/dev/null"),
                     "run", "-n", "1", "--name", "poll", "--dir", images, "--", program, go.toString());
             while (!run.soFar().output().contains("ready")) {
