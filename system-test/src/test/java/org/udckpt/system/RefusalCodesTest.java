@@ -48,8 +48,8 @@ class RefusalCodesTest {
      */
     @Tag("slow")
     @ParameterizedTest
-    @CsvSource({"main-ended, its main thread has ended", "call-handler, PR_SET_SYSCALL_USER_DISPATCH",
-            "shared-files, CLONE_FILES", "aio, io_setup", "groups, cannot be restored at its place",
+    @CsvSource({"call-handler, PR_SET_SYSCALL_USER_DISPATCH",
+            "aio, io_setup", "groups, cannot be restored at its place",
             "thread-keyring, a thread keyring",
             "segment, nobody attached", "path-handle, O_PATH", "tcp-self, connected to itself",
             "signal-io, which is outside of the job",
