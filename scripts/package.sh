@@ -96,8 +96,28 @@ link_runtime() {
     "$java_home/bin/jlink" --add-modules "$runtime_modules,$build_modules" --vm server --strip-debug --no-man-pages \
         --compress zip-0 --output "$1" >"$root/target/jlink.log" 2>&1 ||
         die 70 "the Java runtime could not be linked: see $root/target/jlink.log"
+    name_providers "$1"
     # Whom it trusts the system says that it runs on, and not this one (Debian: ca-certificates-java).
     ln -sf /etc/ssl/certs/java/cacerts "$1/lib/security/cacerts"
+}
+
+# name_providers RUNTIME: the providers of cryptography that it has. It looks for each other one on the class path, and
+# loads what it finds there (Bouncy Castle: half a second before a restarted job's first instruction).
+name_providers() {
+    local settings=$1/conf/security/java.security names
+    names=$("$1/bin/java" -XshowSettings:security:providers -version 2>&1 | sed -n 's/^ *Provider name: //p') &&
+        [ -n "$names" ] || die 70 "the linked runtime does not say which providers of cryptography it has"
+    awk -v names="$names" '
+        BEGIN { split(names, all, "\n"); for (i in all) there[all[i]] = 1 }
+        /^security\.provider\.[0-9]+=/ {
+            sub(/^[^=]*=/, "")
+            split($0, words, " ")
+            if (words[1] in there) print "security.provider." ++count "=" $0
+            next
+        }
+        { print }' "$settings" >"$settings.new"
+    mv "$settings.new" "$settings"
+    grep -q '^security.provider.1=' "$settings" || die 70 "the linked runtime has no provider of cryptography"
 }
 
 # archive_classes HOME: as archive.sh does for the tree, but from a list: a run leaves another archive each time.
@@ -110,14 +130,20 @@ archive_classes() {
         . "$root/scripts/installed.sh"
         find_installed_jdk
         set_locale
-        # shellcheck disable=SC2046 # flags are words
-        zstd -dc "$class_list" | setarch -R "$java_home/bin/java" -Xshare:dump $(java_flags run) \
-            -XX:SharedClassListFile=/dev/stdin -XX:SharedArchiveFile="$root/classes.jsa" -cp "$(class_path)"
+        # With what calls of methods and lambdas are linked to, as the tree's has it.
+        for file in classes.jsa again.jsa; do
+            # shellcheck disable=SC2046 # flags are words
+            zstd -dc "$class_list" | setarch -R "$java_home/bin/java" -Xshare:dump $(java_flags run) \
+                -XX:+AOTClassLinking \
+                -XX:SharedClassListFile=/dev/stdin -XX:SharedArchiveFile="$root/$file" -cp "$(class_path)" || exit
+        done
+        "$java_home/bin/java" -cp "$(class_path)" org.udckpt.cli.classarchive.SteadyArchive "$root/classes.jsa" \
+            "$root/again.jsa" && rm "$root/again.jsa"
     ) >"$root/target/package.log" 2>&1 ||
         die 70 "the classes could not be archived: see $root/target/package.log"
 }
 
-# What a run of all that users do has loaded. Pools of constants are left out: what is resolved in them differs by run.
+# What a run of all that users do has loaded, and behind that what it has resolved in pools of constants.
 train_classes() {
     local work
     work=$(mktemp -d)
@@ -137,7 +163,8 @@ train_classes() {
             "$native/programs/restart_clock" </dev/null
     ) >"$root/target/package.log" 2>&1 || die 70 "the training run failed: see $root/target/package.log"
     mkdir -p "${class_list%/*}"
-    grep -v '^#\|^@cp' "$work/list" | sed 's/ id: .*//' | LC_ALL=C sort -u | zstd -19 -q -f -o "$class_list"
+    sed -e '/^#/d' -e 's/ id: .*//' "$work/list" | LC_ALL=C sort -u >"$work/sorted"
+    { grep -v '^@' "$work/sorted" && grep '^@' "$work/sorted"; } | zstd -19 -q -f -o "$class_list"
     say "$class_list has $(zstd -dc "$class_list" | grep -vc '^@') classes"
 }
 

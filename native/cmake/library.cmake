@@ -14,8 +14,10 @@ file(GLOB LIBRARY_SOURCES CONFIGURE_DEPENDS
   ${ROOT}/address-map/src/main/c/*.c
   ${ROOT}/process-image/src/main/c/parasite*.S
   ${ROOT}/process-image/src/main/c/snapshot_*.c)
-if(UDCKPT_SANITIZE) # a sanitizer's runtime calls dlsym(3) before it is ready for any code that it checks
-  list(FILTER LIBRARY_SOURCES EXCLUDE REGEX "/interposer_(lookup|open|rebind|loader_entry)[.]")
+# A sanitizer's runtime calls dlsym(3) before it is ready for any code that it checks.
+set(NOT_SANITIZED "/interposer_(lookup|open|rebind|loader_entry)[.]")
+if(UDCKPT_SANITIZE)
+  list(FILTER LIBRARY_SOURCES EXCLUDE REGEX ${NOT_SANITIZED})
 else()
   list(FILTER LIBRARY_SOURCES EXCLUDE REGEX "/interposer_plain_loader[.]")
 endif()
@@ -38,6 +40,12 @@ set(LIBRARY_EXPORTS ${ROOT}/native/src/main/c/interposer/interposer.map)
 target_link_options(udckpt PRIVATE -Wl,--version-script=${LIBRARY_EXPORTS} -Wl,-z,now)
 if(NOT UDCKPT_SANITIZE) # the program brings the sanitizer's functions
   target_link_options(udckpt PRIVATE -Wl,-z,defs)
+  # That the rest needs nothing of what a build with sanitizers leaves out is seen in each build.
+  add_library(library_without_loader MODULE ${ROOT}/native/src/main/c/interposer/interposer_plain_loader.c
+    $<FILTER:$<TARGET_OBJECTS:udckpt>,EXCLUDE,${NOT_SANITIZED}>)
+  add_dependencies(library_without_loader layout)
+  target_link_options(library_without_loader PRIVATE -Wl,-z,defs)
+  target_link_libraries(library_without_loader PRIVATE $<TARGET_PROPERTY:udckpt,LINK_LIBRARIES>)
 endif()
 set_target_properties(udckpt PROPERTIES LINK_DEPENDS ${LIBRARY_EXPORTS})
 # Of libcrypto SHA-256 and AES alone are taken in, and kept to ourselves: a program may have another version of it.

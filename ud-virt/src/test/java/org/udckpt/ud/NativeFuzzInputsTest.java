@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 
@@ -21,18 +22,25 @@ import org.junit.jupiter.api.Timeout;
  * The inputs of the fuzz targets in C (native/src/test/fuzz), and a few changes of each, under AddressSanitizer and
  * UndefinedBehaviorSanitizer, without a fuzzer.
  */
-@Tag("slow")
 @Timeout(900) // the first one builds
 class NativeFuzzInputsTest {
     private static final int SECONDS = 120;
     private static final Path SOURCES = Path.of(System.getProperty("udckpt.root"), "native/src/test/fuzz");
 
+    @Tag("slow")
     @TestFactory
     Stream<DynamicTest> replay() {
         return list(SOURCES).stream().map(file -> file.getFileName().toString())
                 .filter(name -> name.endsWith(".c") && !name.equals("fuzz_replay.c"))
                 .map(name -> name.substring(0, name.length() - ".c".length()))
                 .map(name -> DynamicTest.dynamicTest(name, () -> replay(name)));
+    }
+
+    /** They include files of ours whose functions may need more, which a change would find out late. */
+    @Test
+    void theyAreBuilt() throws Exception {
+        SanitizedBuild
+                .run(List.of("cmake", "--build", System.getProperty("udckpt.native"), "--target", "fuzz_targets"));
     }
 
     private static void replay(String target) throws Exception {

@@ -59,7 +59,7 @@ public enum SanitizedBuild {
         return directory;
     }
 
-    private static void run(List<String> command) throws IOException, InterruptedException {
+    static void run(List<String> command) throws IOException, InterruptedException {
         Path log = Files.createTempFile("sanitized", ".log");
         try {
             Process process =

@@ -7,8 +7,10 @@ import static org.udckpt.linux.LinuxConstants.MS_RDONLY;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MountThread;
@@ -35,6 +37,7 @@ final class OverlayMaker implements AutoCloseable {
     private final JobFilesystem overlay;
     private final List<OverlayLayer> layers;
     private final MountThread thread;
+    private final Set<String> bound = new HashSet<>();
     private String root;
 
     /**
@@ -138,7 +141,11 @@ final class OverlayMaker implements AutoCloseable {
             if (there != null && there.isSame(Files.stat(opened))) {
                 return; // on one that is there
             }
-            directories(source.name);
+            boolean within = bound.stream().anyMatch(other -> MountView.isBelow(source.name, other));
+            if (!within) { // else it would be made in a directory of somebody's
+                directories(source.name);
+            }
+            bound.add(source.name);
             int copy = MountCalls.copy(source.from, opened, source.path, false), onto = MountCalls.open(thread, at);
             MountCalls.attach(thread, copy, onto, at);
             Files.close(onto);
