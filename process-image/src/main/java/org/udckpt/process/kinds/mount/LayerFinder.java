@@ -158,7 +158,7 @@ final class LayerFinder {
     }
 
     private boolean isLayer(String through, OverlayOptions.Layer layer, boolean exactly) {
-        byte[] shown = FileHandles.inLayer(top);
+        byte[] shown = FileHandles.inLayer(top + "/."); // and not of the link in /proc
         boolean upper = layer.option().equals(OverlayLayer.UPPER);
         boolean root = shown != null ? Arrays.equals(shown, FileHandles.of(through))
                 : upper && isAsOld(Files.stat(top), Files.stat(through));

@@ -93,11 +93,11 @@ public final class TmpfsReader {
         Files.Stat stat = Files.stat(through);
         above(through, path, stat);
         if (stat.type() != Files.Stat.DIRECTORY) {
-            file(new Way(null, through), path, stat, "");
+            file(new Way(through), path, stat, "");
             return;
         }
-        try (Folder root = Folder.of(path, open(new Way(null, through + "/."), path))) {
-            entry(new Way(null, Files.ofDescriptor(root.descriptor())), path, root.stat(), "", 0);
+        try (Folder root = Folder.of(path, open(new Way(through + "/."), path))) {
+            entry(new Way(Files.ofDescriptor(root.descriptor())), path, root.stat(), "", 0);
             read(root, lower);
         }
     }
@@ -106,8 +106,7 @@ public final class TmpfsReader {
         Map<String, LowerLayers.Found> missing = new HashMap<>(lower);
         boolean closed = User.id() != 0 && Files.tryStat(Files.ofDescriptor(folder.descriptor()) + "/.") == null;
         for (String name : folder.names()) {
-            Way way = closed ? new Way(folder, name)
-                    : new Way(null, Files.ofDescriptor(folder.descriptor()) + "/" + name);
+            Way way = new Way(folder, name, closed);
             Files.Stat stat = closed ? way.by().linkStat(name) : folder.stat(name);
             LowerLayers.Found below = missing.remove(name);
             if (below != null && below.is(stat)) {
@@ -137,10 +136,22 @@ public final class TmpfsReader {
          */
         private final Folder closed;
         private final String path;
+        /** The directory in any case; null: it is not known. */
+        private final Folder folder;
+        private final String name;
 
-        Way(Folder closed, String path) {
-            this.closed = closed;
+        Way(String path) {
+            this.closed = null;
             this.path = path;
+            this.folder = null;
+            this.name = null;
+        }
+
+        Way(Folder folder, String name, boolean closed) {
+            this.closed = closed ? folder : null;
+            this.path = closed ? name : Files.ofDescriptor(folder.descriptor()) + "/" + name;
+            this.folder = folder;
+            this.name = name;
         }
 
         /** For whom it leads there. */
@@ -183,10 +194,9 @@ public final class TmpfsReader {
 
     /** Who watches it, or the directory that leads to it, does not hear of it. */
     private int open(Way way, String path) {
-        MountThread by = way.by();
-        long opened = by != null ? -LinuxError.EACCES : quiet.tryOpen(way.path, way.path);
-        if (opened == -LinuxError.EACCES) {
-            opened = thread.call(Syscall.OPENAT, AT_FDCWD, Scratch.string(way.path),
+        long opened = way.closed != null ? -LinuxError.EACCES : quiet.tryOpen(way.path, way.path);
+        if (opened == -LinuxError.EACCES && way.folder != null) {
+            opened = thread.call(Syscall.OPENAT, way.folder.descriptor(), Scratch.string(way.name),
                     Syscall.O_RDONLY | Syscall.O_NOFOLLOW | Syscall.O_CLOEXEC, 0);
         }
         return (int) LinuxError.check(opened, "open " + path);
