@@ -222,7 +222,7 @@ public final class MountThread implements AutoCloseable {
     }
 
     /** The target of a symbolic link, by it. */
-    public String readLink(String path) {
+    public String linkTarget(String path) {
         MemorySegment data = Scratch.data();
         long length = LinuxError.check(call(Syscall.READLINK, Scratch.string(path), data.address(), 4096),
                 "readlink " + path);

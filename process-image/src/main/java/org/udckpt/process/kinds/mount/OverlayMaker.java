@@ -217,7 +217,7 @@ final class OverlayMaker implements AutoCloseable {
     /** Mounts it. Returns the mount, a descriptor of this process. */
     int mount() {
         boolean renamed = layers.stream().anyMatch(layer -> layer.layer().equals(ROOT));
-        return mounted(OverlayOptions.readOnly(overlay.settings()) ? MS_RDONLY : 0,
+        return mounted(OverlayOptions.isReadOnly(overlay.settings()) ? MS_RDONLY : 0,
                 !renamed ? OverlayOptions.data(overlay.settings())
                         : OverlayOptions.data(overlay.settings(), layers.stream()
                                 .map(layer -> new OverlayOptions.Layer(layer.option(), layer.layer(), false))

@@ -91,7 +91,7 @@ record OverlayOptions(List<Layer> layers, String refusal) {
         return String.join(",", given);
     }
 
-    static boolean readOnly(String settings) {
+    static boolean isReadOnly(String settings) {
         return List.of(settings.split(",")).contains(READ_ONLY);
     }
 }

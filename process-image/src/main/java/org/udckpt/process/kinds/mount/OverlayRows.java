@@ -48,7 +48,7 @@ final class OverlayRows {
         reader.look(namespace, mount, top -> {
             List<LayerFinder.Place> lower = layers(filesystems.get(device), options, top);
             if (lower != null) {
-                reader.read(mount.root(), top,
+                reader.below(mount.root(), top,
                         LowerLayers.names(lower.stream().map(LayerFinder.Place::through).toList()));
             }
         });
@@ -100,10 +100,13 @@ final class OverlayRows {
         if (missing == null) {
             return null;
         }
-        for (String name : made) { // a restart would make it in the other one
-            found.stream().filter(other -> MountView.isBelow(name, other)).findFirst().ifPresent(other -> {
-                throw refusal("whose layer " + name + " was in another one, " + other + ", and was not found");
-            });
+        for (String name : made) { // a restart would make one in the other; / gets another name there
+            found.stream().filter(other -> !other.equals("/"))
+                    .filter(other -> MountView.isBelow(name, other) || MountView.isBelow(other, name))
+                    .findFirst().ifPresent(other -> {
+                        throw refusal("whose layer " + name + " was not found, and is in another one, " + other
+                                + ", or has that in it");
+                    });
         }
         if (!above || lower.isEmpty()) {
             throw refusal("whose layer " + missing + " was not found, neither in the job nor where it was started, "

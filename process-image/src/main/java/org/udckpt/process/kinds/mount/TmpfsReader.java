@@ -61,7 +61,7 @@ public final class TmpfsReader {
 
     /** All that is to be seen there; directories above it are made as it is. */
     void read(MountNamespace namespace, MountLine mount) {
-        look(namespace, mount, through -> read(mount.root(), through, Map.of()));
+        look(namespace, mount, through -> below(mount.root(), through, Map.of()));
     }
 
     /** @param looker is given a path to what the mount shows, and nothing on it */
@@ -89,7 +89,7 @@ public final class TmpfsReader {
      * @param path in the file system
      * @param lower what a restart finds in the root directory already
      */
-    void read(String path, String through, Map<String, LowerLayers.Found> lower) {
+    void below(String path, String through, Map<String, LowerLayers.Found> lower) {
         Files.Stat stat = Files.stat(through);
         above(through, path, stat);
         if (stat.type() != Files.Stat.DIRECTORY) {
@@ -114,7 +114,7 @@ public final class TmpfsReader {
             }
             String path = folder.below(name);
             file(way, path, stat,
-                    stat.type() != Files.Stat.LINK ? "" : closed ? way.by().readLink(name) : folder.readLink(name));
+                    stat.type() != Files.Stat.LINK ? "" : closed ? way.by().linkTarget(name) : folder.readLink(name));
             if (stat.type() == Files.Stat.DIRECTORY && !emptied.contains(path)) {
                 try (Folder sub = Folder.of(path, open(way, path))) {
                     read(sub, below == null ? Map.of() : below.names());
