@@ -3,10 +3,13 @@ package org.udckpt.rc;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** A process of the test program rc_client: one command, one answer. */
 final class RcClient implements AutoCloseable {
@@ -44,7 +47,32 @@ final class RcClient implements AutoCloseable {
         }).get(60, TimeUnit.SECONDS);
     }
 
-    /** @param name of kill(1), as STOP */
+    /** Stops all threads of the process: kill(1) does not wait for that. */
+    void stop() throws Exception {
+        signal("STOP");
+        boolean stopped = false;
+        for (int i = 0; i < 5000 && !stopped; i++) {
+            Thread.sleep(2);
+            try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
+                stopped = threads.allMatch(thread -> state(thread) == 'T');
+            }
+        }
+        if (!stopped) {
+            throw new IOException("rank " + rank + " does not stop");
+        }
+    }
+
+    /** proc_pid_stat(5). @param thread its directory */
+    private static char state(Path thread) {
+        try {
+            String stat = Files.readString(thread.resolve("stat"));
+            return stat.charAt(stat.lastIndexOf(')') + 2);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** @param name of kill(1), as CONT */
     void signal(String name) throws Exception {
         Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).inheritIO().start();
         if (kill.waitFor() != 0) {

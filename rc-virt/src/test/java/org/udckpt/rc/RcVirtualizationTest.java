@@ -140,7 +140,7 @@ class RcVirtualizationTest {
             RcClient sender = incarnations.clients.get(0), peer = incarnations.clients.get(1);
             String qpn = incarnations.address(0).split(" ")[2];
             assertEquals("posted 0", peer.ask("receive 1 4096"));
-            peer.signal("STOP");
+            peer.stop();
             try {
                 assertEquals("posted 0", sender.ask("send 1 0 100 11 s"));
                 Thread.sleep(5000);
