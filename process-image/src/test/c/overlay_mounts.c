@@ -143,6 +143,7 @@ static void mount_all(void) {
   mount_overlay("seen", options);
   snprintf(options, sizeof options, "lowerdir=%s:%s,upperdir=%s,workdir=%s", scratch("low"), scratch("low2"),
            scratch("h/u"), scratch("h/w"));
+  if (!*attribute) strcat(options, ",index=on"); /* two mounts of it at a time are refused then */
   mount_overlay("hidden", options);
   snprintf(options, sizeof options, "lowerdir=%s:%s", scratch("r/top"), scratch("low"));
   mount_overlay("fixed", options);

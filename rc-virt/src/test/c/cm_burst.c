@@ -1,21 +1,10 @@
 /* cm_burst PORT: rank 1 asks for many connections at once and then ends all at once, without waiting for an answer, as
  * cmtime does; rank 0 must hear of each. There are more of them than messages on their way can be, and more than that
  * times the repeats of one. */
-#include <arpa/inet.h>
+#include "cm_sides.h"
 #include <poll.h>
-#include <rdma/rdma_cma.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 enum { CONNECTIONS = 4000, TOLD_WITHIN_MS = 60000 };
-static struct rdma_conn_param parameters = {.qp_num = 0x123, .responder_resources = 1, .initiator_depth = 1};
-
-static void fail(const char *what)
-{
-    printf("FAIL %s\n", what);
-    exit(1);
-}
 
 /* The next event's kind; what it asks for is done. */
 static enum rdma_cm_event_type next(struct rdma_event_channel *channel)
@@ -48,10 +37,7 @@ static void await(struct rdma_event_channel *channel, enum rdma_cm_event_type wa
 
 static void serve(struct rdma_event_channel *channel, struct sockaddr_in *address)
 {
-    struct rdma_cm_id *listener;
-    if (rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) || rdma_bind_addr(listener, (struct sockaddr *)address) ||
-        rdma_listen(listener, 0))
-        fail("rdma_listen");
+    be_asked(channel, address, 0);
     await(channel, RDMA_CM_EVENT_DISCONNECTED, CONNECTIONS);
     puts("PASS server");
 }
@@ -77,17 +63,5 @@ static void ask(struct rdma_event_channel *channel, struct sockaddr_in *address)
 
 int main(int count, char **arguments)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(arguments[count - 1]))};
-    struct rdma_event_channel *channel = rdma_create_event_channel();
-    const char *rank = getenv("PMI_RANK");
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-    if (!channel || !rank)
-        fail("rdma_create_event_channel");
-    if (*rank == '0')
-        serve(channel, &address);
-    else {
-        sleep(2); /* until it listens */
-        ask(channel, &address);
-    }
-    return 0;
+    return be_one_side(arguments[count - 1], serve, ask);
 }

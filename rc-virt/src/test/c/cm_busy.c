@@ -1,20 +1,9 @@
 /* cm_busy PORT: both programs are busy for longer than a message is repeated. Rank 0 has a backlog of one request, and
  * does not look at it for so long, while others wait for a place in it; rank 1 has an answer and does not say that it
  * is ready. As with the kernel's connection manager, which answers for a program that thinks, nobody is given up. */
-#include <arpa/inet.h>
-#include <rdma/rdma_cma.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "cm_sides.h"
 
 enum { CONNECTIONS = 3, BUSY_SECONDS = 30 };
-static struct rdma_conn_param parameters = {.qp_num = 0x123, .responder_resources = 1, .initiator_depth = 1};
-
-static void fail(const char *what)
-{
-    printf("FAIL %s\n", what);
-    exit(1);
-}
 
 static struct rdma_cm_id *await(struct rdma_event_channel *channel, enum rdma_cm_event_type *kind)
 {
@@ -29,10 +18,7 @@ static struct rdma_cm_id *await(struct rdma_event_channel *channel, enum rdma_cm
 
 static void serve(struct rdma_event_channel *channel, struct sockaddr_in *address)
 {
-    struct rdma_cm_id *listener;
-    if (rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) || rdma_bind_addr(listener, (struct sockaddr *)address) ||
-        rdma_listen(listener, 1))
-        fail("rdma_listen");
+    be_asked(channel, address, 1);
     for (int asked = 0, established = 0; established < CONNECTIONS;) {
         enum rdma_cm_event_type kind;
         struct rdma_cm_id *id = await(channel, &kind);
@@ -79,17 +65,5 @@ static void ask(struct rdma_event_channel *channel, struct sockaddr_in *address)
 
 int main(int count, char **arguments)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(arguments[count - 1]))};
-    struct rdma_event_channel *channel = rdma_create_event_channel();
-    const char *rank = getenv("PMI_RANK");
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-    if (!channel || !rank)
-        fail("rdma_create_event_channel");
-    if (*rank == '0')
-        serve(channel, &address);
-    else {
-        sleep(2); /* until it listens */
-        ask(channel, &address);
-    }
-    return 0;
+    return be_one_side(arguments[count - 1], serve, ask);
 }

@@ -1,13 +1,12 @@
 package org.udckpt.process.model;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.udckpt.linux.Files;
 
 /** In which layer of an overlay of the job's own a file is. */
 final class OverlayViews {
@@ -32,7 +31,8 @@ final class OverlayViews {
                 return null;
             }
             String outside = MountView.joined(layer.outside(), path);
-            if (!layer.outside().isEmpty() && Files.isRegularFile(Path.of(outside))) {
+            Files.Stat stat = layer.outside().isEmpty() ? null : Files.tryStat(outside);
+            if (stat != null && stat.type() == Files.Stat.REGULAR) {
                 return outside;
             }
         }

@@ -95,7 +95,10 @@ final class EntryWriter {
             try (Folder folder = Folder.of(path, Files.open(Files.ofDescriptor(opened) + "/.",
                     Syscall.O_RDONLY | Syscall.O_DIRECTORY))) {
                 for (String below : folder.names()) {
-                    remove(folder.descriptor(), below, folder.stat(below), path + "/" + below);
+                    Files.Stat stat = folder.stat(below);
+                    if (stat != null) { // else whoever has the layer has removed it in this moment
+                        remove(folder.descriptor(), below, stat, path + "/" + below);
+                    }
                 }
             } finally {
                 Files.close(opened);

@@ -3,6 +3,7 @@ package org.udckpt.process.kinds.mount;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
@@ -209,6 +210,14 @@ final class LayerFinder {
             }
         }
         return false;
+    }
+
+    /** Whether directories that lie on each other have the names that the overlay's root directory has. */
+    boolean show(List<Place> layers) {
+        try (Folder folder = open(top + "/.")) {
+            return LowerLayers.names(layers.stream().map(Place::through).toList()).keySet()
+                    .equals(Set.copyOf(folder.names()));
+        }
     }
 
     /** Nobody can set the time of a change. */

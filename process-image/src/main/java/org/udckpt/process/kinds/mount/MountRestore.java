@@ -171,10 +171,19 @@ final class MountRestore implements KindRestore<JobMount> {
             String root = STAGING + "/layers-" + next.id();
             try (OverlayMaker maker = new OverlayMaker(scope, any, next, staging, root)) {
                 maker.place(outside, places);
-                if (maker.changes()) {
-                    writer(next, maker.writable()).writeOver(owned && User.id() == 0 ? maker.thread() : null);
+                MountThread creator = owned && User.id() == 0 ? maker.thread() : null;
+                if (maker.hasOwnUpper()) { // two mounts of it would not know of each other's changes
+                    int mount = maker.mount();
+                    places.put(next.id(), place(next, mount, staging));
+                    writer(next, mount).writeOver(creator);
+                    continue;
                 }
-                places.put(next.id(), place(next, maker.mount(), staging));
+                if (maker.hasOwnLower()) {
+                    writer(next, maker.mountForChanges()).writeOver(creator);
+                }
+                int mount = maker.mount();
+                places.put(next.id(), place(next, mount, staging));
+                Files.close(mount);
             }
         }
     }

@@ -52,7 +52,6 @@ final class OverlayMaker implements AutoCloseable {
                 .map(OverlayMaker::renamed).toList();
         this.root = place;
         this.thread = new MountThread(staging);
-        MountRestore.own(thread);
     }
 
     private static OverlayLayer renamed(OverlayLayer layer) {
@@ -61,9 +60,15 @@ final class OverlayMaker implements AutoCloseable {
                         layer.filesystem(), layer.part());
     }
 
-    /** Whether something is to be written into a layer that this makes. */
-    boolean changes() {
-        return layers.stream().anyMatch(OverlayLayer::made);
+    /** Whether the overlay can be changed, and this makes the layer into which that goes. */
+    boolean hasOwnUpper() {
+        return layers.stream().anyMatch(layer -> layer.made() && layer.option().equals(OverlayLayer.UPPER));
+    }
+
+    /** Whether it is for reading only, and this makes its uppermost layer. */
+    boolean hasOwnLower() {
+        return layers.stream().anyMatch(layer -> layer.made() && layer.option().equals(OverlayLayer.LOWER))
+                && layers.stream().noneMatch(layer -> layer.option().equals(OverlayLayer.UPPER));
     }
 
     /** The file systems of which its layers are. */
@@ -80,6 +85,7 @@ final class OverlayMaker implements AutoCloseable {
      * @param places by file system, where it is mounted in the namespace of {@code staging}
      */
     void place(MountThread outside, Map<Long, String> places) {
+        MountRestore.own(thread);
         make(root);
         check(thread.call(Syscall.MOUNT, Scratch.string("tmpfs"), Scratch.second(root), Scratch.string("tmpfs"), 0,
                 0), "mount a place for layers");
@@ -194,15 +200,12 @@ final class OverlayMaker implements AutoCloseable {
     }
 
     /**
-     * Where the changes are to be written that belong to a layer that this makes: the overlay itself, if it is not for
-     * reading only; else one that lies only for this time on the layers that are there.
+     * Where what the uppermost layer of an overlay for reading only has is to be written: another overlay, which lies
+     * only for this time on the other layers.
      *
      * @return a mount, a descriptor of this process
      */
-    int writable() {
-        if (layers.stream().anyMatch(layer -> layer.option().equals(OverlayLayer.UPPER))) {
-            return mount();
-        }
+    int mountForChanges() {
         List<OverlayOptions.Layer> without = new ArrayList<>();
         for (OverlayLayer layer : layers) {
             without.add(new OverlayOptions.Layer(without.isEmpty() ? OverlayLayer.UPPER : OverlayLayer.LOWER,

@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.udckpt.linux.Files;
 import org.udckpt.linux.MountLine;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.model.JobFilesystem;
@@ -54,10 +55,10 @@ final class OverlayRows {
         });
     }
 
-    /** Adds those of an overlay. Returns the lower ones if something is shown that is in none; null: there is not. */
+    /** Adds those of an overlay. Returns those that are there if it shows what is in none of them, else null. */
     private List<LayerFinder.Place> layers(long id, OverlayOptions options, String top) {
         LayerFinder finder = new LayerFinder(mounts, namespace, mount, top);
-        List<LayerFinder.Place> lower = new ArrayList<>();
+        List<LayerFinder.Place> shown = new ArrayList<>();
         LayerFinder.Place upper = null;
         String missing = null;
         boolean first = true, above = false;
@@ -76,11 +77,11 @@ final class OverlayRows {
                     throw refusal("whose upper directory " + place.outside() + " is not in the job: take one on a "
                             + "tmpfs of the job's own");
                 }
-            } else if (work && upper != null && place == null) {
-                throw refusal("whose working directory " + layer.path() + " was not found");
+            } else if (work && upper != null) {
+                refuseWork(layer, place);
             }
-            if (layer.option().equals(OverlayLayer.LOWER) && place != null) {
-                lower.add(place);
+            if (!work && place != null) {
+                shown.add(place);
             }
             if (work && place != null) {
                 emptied.computeIfAbsent(place.device(), _ -> new HashSet<>())
@@ -98,6 +99,9 @@ final class OverlayRows {
                     place == null || place.outside() != null ? "" : place.part()));
         }
         if (missing == null) {
+            if (!finder.show(shown)) {
+                throw refusal("which does not show what is in its layers now: other directories have their names");
+            }
             return null;
         }
         for (String name : made) { // a restart would make one in the other; / gets another name there
@@ -108,11 +112,22 @@ final class OverlayRows {
                                 + ", or has that in it");
                     });
         }
-        if (!above || lower.isEmpty()) {
+        if (!above || shown.isEmpty()) {
             throw refusal("whose layer " + missing + " was not found, neither in the job nor where it was started, "
                     + "under this name or an end of it (Linux 6.6)");
         }
-        return lower;
+        return shown;
+    }
+
+    /** With an index it knows its upper directory by a handle, which no copy of that has. */
+    private void refuseWork(OverlayOptions.Layer layer, LayerFinder.Place place) {
+        if (place == null) {
+            throw refusal("whose working directory " + layer.path() + " was not found");
+        }
+        if (Files.tryStat(place.through() + "/index") != null) {
+            throw refusal("that has an index (index=on), with which a restart could not mount it: mount it with "
+                    + "index=off");
+        }
     }
 
     /** Directories in a file system that are emptied when the overlay is mounted whose changes are prepared there. */

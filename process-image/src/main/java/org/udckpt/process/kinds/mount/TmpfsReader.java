@@ -130,36 +130,34 @@ public final class TmpfsReader {
 
     /** What leads to a file. */
     private final class Way {
-        /**
-         * The directory in which {@code path} is, where only root in the job's user namespace may: an overlay's working
-         * directory lets nobody in; null: this process may.
-         */
-        private final Folder closed;
-        private final String path;
-        /** The directory in any case; null: it is not known. */
+        /** The directory in which it is; null: it is not known. */
         private final Folder folder;
         private final String name;
+        /** Only root in the job's user namespace may enter that: an overlay's working directory lets nobody in. */
+        private final boolean closed;
+        private final String path;
 
         Way(String path) {
-            this.closed = null;
-            this.path = path;
-            this.folder = null;
-            this.name = null;
+            this(null, "", false, path);
         }
 
         Way(Folder folder, String name, boolean closed) {
-            this.closed = closed ? folder : null;
-            this.path = closed ? name : Files.ofDescriptor(folder.descriptor()) + "/" + name;
-            this.folder = folder;
-            this.name = name;
+            this(folder, name, closed, closed ? name : Files.ofDescriptor(folder.descriptor()) + "/" + name);
         }
 
-        /** For whom it leads there. */
+        private Way(Folder folder, String name, boolean closed, String path) {
+            this.folder = folder;
+            this.name = name;
+            this.closed = closed;
+            this.path = path;
+        }
+
+        /** For whom {@code path} leads there; null: for this thread. */
         MountThread by() {
-            if (closed == null) {
+            if (!closed) {
                 return null;
             }
-            LinuxError.check(thread.call(Syscall.FCHDIR, closed.descriptor()), "enter " + closed.path());
+            LinuxError.check(thread.call(Syscall.FCHDIR, folder.descriptor()), "enter " + folder.path());
             return thread;
         }
     }
@@ -194,7 +192,7 @@ public final class TmpfsReader {
 
     /** Who watches it, or the directory that leads to it, does not hear of it. */
     private int open(Way way, String path) {
-        long opened = way.closed != null ? -LinuxError.EACCES : quiet.tryOpen(way.path, way.path);
+        long opened = way.closed ? -LinuxError.EACCES : quiet.tryOpen(way.path, way.path);
         if (opened == -LinuxError.EACCES && way.folder != null) {
             opened = thread.call(Syscall.OPENAT, way.folder.descriptor(), Scratch.string(way.name),
                     Syscall.O_RDONLY | Syscall.O_NOFOLLOW | Syscall.O_CLOEXEC, 0);
