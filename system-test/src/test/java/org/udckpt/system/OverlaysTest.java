@@ -28,6 +28,11 @@ class OverlaysTest {
                 until [ -e @/finish ]; do ./rest 0.1; done
                 kill $! && [ ! -e gone ] && cat text && cat @/low/text && echo result'""";
 
+    private static void refused(ProcessTreeJob tree, Path named) throws Exception {
+        assertEquals(74, tree.refusedRestart(), tree::refusal);
+        assertTrue(tree.refusal().contains(named.toString()), tree::refusal);
+    }
+
     @Test
     void whatAnOverlayShowsComesBack() throws Exception {
         OrdinaryUser.requireRoot(); // who can mount without more
@@ -42,9 +47,15 @@ class OverlaysTest {
             byte[] before = Files.readAllBytes(program), changed = before.clone();
             changed[changed.length / 2]++;
             Files.write(program, changed);
-            assertEquals(74, tree.refusedRestart(), tree::refusal);
-            assertTrue(tree.refusal().contains(program.toString()), tree::refusal);
+            refused(tree, program);
             Files.write(program, before);
+            Path lower = tree.file("low"), elsewhere = tree.file("elsewhere");
+            Files.move(lower, elsewhere);
+            refused(tree, lower);
+            Files.createSymbolicLink(lower, elsewhere); // whoever may rename the directory could have made it
+            refused(tree, lower);
+            Files.delete(lower);
+            Files.move(elsewhere, lower);
             tree.restart();
             tree.finish();
             assertTrue(tree.output().contains("machine\nand job\nmachine\nresult"), tree::text);

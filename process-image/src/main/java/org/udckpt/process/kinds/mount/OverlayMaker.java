@@ -143,6 +143,9 @@ final class OverlayMaker implements AutoCloseable {
         String at = root + source.name;
         int opened = MountCalls.open(source.from, source.path);
         try {
+            if (Files.stat(opened).type() != Files.Stat.DIRECTORY) { // as a link, which is not followed
+                throw new LinuxError("find the layer " + source.path + " of an overlay", LinuxError.ENOTDIR);
+            }
             Files.Stat there = stat(at);
             if (there != null && there.isSame(Files.stat(opened))) {
                 return; // on one that is there
