@@ -1,15 +1,12 @@
 /* Notes how a program has made its io_urings, which the kernel shows to nobody: a checkpoint reads it here
  * (docs/internals/kinds.md). Programs make them by syscall(3) (interposer_syscall.c), or by liburing, which makes its
  * system calls itself. */
-#include "interposer.h"
+#include "interposer_rings.h"
 #include "common/system_calls.h"
 #include "udckpt_layout.h"
 #include <linux/io_uring.h>
-#include <string.h>
 #include <sys/stat.h>
 
-/* Where struct io_uring of liburing.so.2 has its flags and its descriptor (a part of its ABI). */
-enum { LIBURING_FLAGS = 192, LIBURING_DESCRIPTOR = 196 };
 /* Operations that leave nothing behind: they ask (IORING_REGISTER_PROBE, _SYNC_CANCEL, _PBUF_STATUS, _SEND_MSG_RING),
  * or take back (IORING_UNREGISTER_IOWQ_AFF, _RING_FDS, _PBUF_RING, _NAPI). */
 #define WITHOUT_TRACE \
@@ -53,7 +50,8 @@ static void end(struct udckpt_ring_note *note, int fd, const struct io_uring_par
         return;
     }
     note->registered = note->event_async = 0;
-    note->event = 0;
+    note->event = note->thread = 0;
+    ring_forget_files(note); /* of the ring that the place was for before */
     note->descriptor = (uint32_t)fd;
     note->flags = params->flags;
     note->processor = params->sq_thread_cpu;
@@ -62,26 +60,38 @@ static void end(struct udckpt_ring_note *note, int fd, const struct io_uring_par
     __atomic_store_n(&note->inode, inode(fd), __ATOMIC_RELEASE);
 }
 
-/* Of a ring that is named by its registration (IORING_REGISTER_USE_REGISTERED_RING) nothing has to be known: it has a
- * registration that a checkpoint refuses. */
-static void registered(int fd, unsigned operation, const void *argument)
+/* The note of a ring that is named by its descriptor, or by its registration of this thread. */
+static struct udckpt_ring_note *note_of(int fd, int by_registration)
 {
-    uint64_t ring = inode(fd);
-    for (unsigned i = 0; ring && operation < 64 && i < UDCKPT_RING_NOTES; i++) {
-        struct udckpt_ring_note *note = place(i);
-        if (__atomic_load_n(&note->inode, __ATOMIC_ACQUIRE) != ring)
+    uint64_t ring = by_registration ? 0 : inode(fd);
+    uint32_t thread = by_registration ? (uint32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) : 0;
+    for (unsigned i = 0; i < UDCKPT_RING_NOTES; i++) {
+        uint64_t there = __atomic_load_n(&place(i)->inode, __ATOMIC_ACQUIRE);
+        if (there <= UDCKPT_RING_BEING_MADE)
             continue;
-        if (operation == IORING_REGISTER_EVENTFD || operation == IORING_REGISTER_EVENTFD_ASYNC) {
-            note->event = *(const uint32_t *)argument + 1;
-            note->event_async = operation == IORING_REGISTER_EVENTFD_ASYNC;
-        } else if (operation == IORING_UNREGISTER_EVENTFD) {
-            note->event = 0;
-        } else if (operation == IORING_REGISTER_ENABLE_RINGS) {
-            note->maker = (uint32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
-        }
-        __atomic_fetch_or(&note->registered, 1ULL << operation & ~WITHOUT_TRACE, __ATOMIC_RELEASE);
-        return;
+        if (by_registration ? place(i)->thread == thread && place(i)->slot == (uint64_t)fd : there == ring)
+            return place(i);
     }
+    return NULL;
+}
+
+void ring_registered(int fd, unsigned operation, const void *argument, unsigned count)
+{
+    struct udckpt_ring_note *note = note_of(fd, (operation & IORING_REGISTER_USE_REGISTERED_RING) != 0);
+    operation &= ~IORING_REGISTER_USE_REGISTERED_RING;
+    if (!note || operation >= 64)
+        return;
+    if (ring_files_registered(note, operation, argument, count))
+        return;
+    if (operation == IORING_REGISTER_EVENTFD || operation == IORING_REGISTER_EVENTFD_ASYNC) {
+        note->event = *(const uint32_t *)argument + 1;
+        note->event_async = operation == IORING_REGISTER_EVENTFD_ASYNC;
+    } else if (operation == IORING_UNREGISTER_EVENTFD) {
+        note->event = 0;
+    } else if (operation == IORING_REGISTER_ENABLE_RINGS) {
+        note->maker = (uint32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    }
+    __atomic_fetch_or(&note->registered, 1ULL << operation & ~WITHOUT_TRACE, __ATOMIC_RELEASE);
 }
 
 long interposer_ring_call(long number, long a, long b, long c, long d)
@@ -93,22 +103,9 @@ long interposer_ring_call(long number, long a, long b, long c, long d)
     if (number == SYS_io_uring_setup)
         end(note, (int)result, (const struct io_uring_params *)b);
     else if (result >= 0)
-        registered((int)a, (unsigned)b, (const void *)c);
+        ring_registered((int)a, (unsigned)b, (const void *)c, RING_CHANGED(b, result, d));
     errno = error;
     return result;
-}
-
-/* A program that only asks whether there is such a function finds one, which fails as without io_uring. */
-#define REAL(name, ...) \
-    int (*real)(__VA_ARGS__) = (int (*)(__VA_ARGS__))interposer_next(name, __builtin_return_address(0)); \
-    if (!real) \
-    return -ENOSYS
-
-static uint32_t word(const void *ring, unsigned at)
-{
-    uint32_t value;
-    memcpy(&value, (const char *)ring + at, sizeof value);
-    return value;
 }
 
 /* liburing may have added flags, which are in its ring. */
@@ -116,8 +113,8 @@ static int queue_made(struct udckpt_ring_note *note, int result, const void *rin
 {
     struct io_uring_params with = *params;
     if (!result)
-        with.flags |= word(ring, LIBURING_FLAGS);
-    end(note, result ? -1 : (int)word(ring, LIBURING_DESCRIPTOR), &with);
+        with.flags |= ring_word(ring, LIBURING_FLAGS);
+    end(note, result ? -1 : (int)ring_word(ring, LIBURING_DESCRIPTOR), &with);
     return result;
 }
 
@@ -158,27 +155,28 @@ EXPORT int io_uring_register(unsigned fd, unsigned operation, void *argument, un
     REAL("io_uring_register", unsigned, unsigned, void *, unsigned);
     int result = real(fd, operation, argument, count);
     if (result >= 0)
-        registered((int)fd, operation, argument);
+        ring_registered((int)fd, operation, argument, RING_CHANGED(operation, result, count));
     return result;
 }
 
-static int note_registered(int result, const void *ring, unsigned operation, const void *argument)
+int ring_noted(int result, const void *ring, unsigned operation, const void *argument, unsigned count)
 {
     if (result >= 0)
-        registered((int)word(ring, LIBURING_DESCRIPTOR), operation, argument);
+        ring_registered((int)ring_word(ring, LIBURING_DESCRIPTOR), operation, argument,
+                        RING_CHANGED(operation, result, count));
     return result;
 }
 
 EXPORT int io_uring_register_eventfd(void *ring, int event)
 {
     REAL("io_uring_register_eventfd", void *, int);
-    return note_registered(real(ring, event), ring, IORING_REGISTER_EVENTFD, &event);
+    return ring_noted(real(ring, event), ring, IORING_REGISTER_EVENTFD, &event, 1);
 }
 
 EXPORT int io_uring_register_eventfd_async(void *ring, int event)
 {
     REAL("io_uring_register_eventfd_async", void *, int);
-    return note_registered(real(ring, event), ring, IORING_REGISTER_EVENTFD_ASYNC, &event);
+    return ring_noted(real(ring, event), ring, IORING_REGISTER_EVENTFD_ASYNC, &event, 1);
 }
 
 /* The functions of liburing that take nothing but a ring. */
@@ -186,35 +184,34 @@ EXPORT int io_uring_register_eventfd_async(void *ring, int event)
     EXPORT int function(void *ring) \
     { \
         REAL(#function, void *); \
-        return note_registered(real(ring), ring, operation, NULL); \
+        return ring_noted(real(ring), ring, operation, NULL, 1); \
     }
 
 NOTED(io_uring_unregister_eventfd, IORING_UNREGISTER_EVENTFD)
 NOTED(io_uring_enable_rings, IORING_REGISTER_ENABLE_RINGS)
-NOTED(io_uring_register_ring_fd, IORING_REGISTER_RING_FDS)
 
 EXPORT int io_uring_register_restrictions(void *ring, void *restrictions, unsigned count)
 {
     REAL("io_uring_register_restrictions", void *, void *, unsigned);
-    return note_registered(real(ring, restrictions, count), ring, IORING_REGISTER_RESTRICTIONS, NULL);
+    return ring_noted(real(ring, restrictions, count), ring, IORING_REGISTER_RESTRICTIONS, NULL, 1);
 }
 
 EXPORT int io_uring_register_iowq_aff(void *ring, size_t bytes, const void *mask)
 {
     REAL("io_uring_register_iowq_aff", void *, size_t, const void *);
-    return note_registered(real(ring, bytes, mask), ring, IORING_REGISTER_IOWQ_AFF, NULL);
+    return ring_noted(real(ring, bytes, mask), ring, IORING_REGISTER_IOWQ_AFF, NULL, 1);
 }
 
 EXPORT int io_uring_register_iowq_max_workers(void *ring, unsigned *most)
 {
     REAL("io_uring_register_iowq_max_workers", void *, unsigned *);
-    return note_registered(real(ring, most), ring, IORING_REGISTER_IOWQ_MAX_WORKERS, NULL);
+    return ring_noted(real(ring, most), ring, IORING_REGISTER_IOWQ_MAX_WORKERS, NULL, 1);
 }
 
 EXPORT int io_uring_register_buf_ring(void *ring, void *registration, unsigned flags)
 {
     REAL("io_uring_register_buf_ring", void *, void *, unsigned);
-    return note_registered(real(ring, registration, flags), ring, IORING_REGISTER_PBUF_RING, NULL);
+    return ring_noted(real(ring, registration, flags), ring, IORING_REGISTER_PBUF_RING, NULL, 1);
 }
 
 EXPORT void *io_uring_setup_buf_ring(void *ring, unsigned entries, int group, unsigned flags, int *error)
@@ -225,6 +222,6 @@ EXPORT void *io_uring_setup_buf_ring(void *ring, unsigned entries, int group, un
     void *made = real ? real(ring, entries, group, flags, error) : NULL;
     if (!real)
         *error = -ENOSYS;
-    note_registered(made ? 0 : -1, ring, IORING_REGISTER_PBUF_RING, NULL);
+    ring_noted(made ? 0 : -1, ring, IORING_REGISTER_PBUF_RING, NULL, 1);
     return made;
 }

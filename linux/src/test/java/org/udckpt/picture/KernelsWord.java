@@ -44,6 +44,8 @@ public final class KernelsWord {
             // Threads of the kernel that work for an io_uring.
             line("fdinfo Sq(Thread|ThreadCpu|TotalTime|WorkTime)$", "they are made anew, and count from then on"),
             line("stat num_threads$|status Threads$", "they are among them; the job's own are compared one by one"),
+            part("fdinfo $", "(?<=\\d: (socket|pipe):\\[)\\d+(?=\\]$)",
+                    "the number of a registered file; which one it is, io_uring_files.c asks"),
             // Descriptors of processes.
             line("fdinfo (Pid|NSpid)$", "the number outside of the job's namespace; what the job sees is pidfd.c's"),
             line("stat other mtime$", "of a descriptor of a process: when the process was made"),

@@ -36,7 +36,6 @@ final class Tracee implements Maker, AutoCloseable {
     static final int SCRATCH_BYTES = 1 << 16;
     /** Behind the scratch: {@link CallLoop}. */
     static final int CODE_BYTES = 4096;
-    private static final int CLONE_ARGS_BYTES = 88;
     /** As setresuid(2) has it. */
     static final int SAME_USER = -1;
 
@@ -126,8 +125,8 @@ final class Tracee implements Maker, AutoCloseable {
     }
 
     private Tracee fork(Owner child, long flags, long exitSignal, PidSpace its) {
-        int host = newTask("fork process " + child.pid(), tryClone(exitSignal, flags, child.pid(), 0, its), child.pid(),
-                its);
+        int host =
+                new TraceeClone(this, job).make("fork process " + child.pid(), exitSignal, flags, child.pid(), 0, its);
         return new Tracee(child, job, its, host, base, instruction(), scratch);
     }
 
@@ -146,10 +145,8 @@ final class Tracee implements Maker, AutoCloseable {
 
     /** As {@link #helper}; null where no process can have this number (above the namespace's pid_max). */
     Tracee helperIfPossible(int child) {
-        long made = tryClone(SIGCHLD, 0, child, 0, space);
-        return made == -LinuxError.EINVAL ? null
-                : new Tracee(owner.helper(child), job, space, newTask("fork process " + child, made, child, space),
-                        base, instruction(), scratch);
+        int made = new TraceeClone(this, job).makeIfPossible("fork process " + child, child);
+        return made == 0 ? null : new Tracee(owner.helper(child), job, space, made, base, instruction(), scratch);
     }
 
     /**
@@ -158,61 +155,8 @@ final class Tracee implements Maker, AutoCloseable {
     int thread(int tid, long clearTid) {
         long flags = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000; /* VM, FS, FILES, SIGHAND, THREAD, SYSVSEM */
         long all = clearTid == 0 ? flags : flags | 0x200000 /* CHILD_CLEARTID */;
-        int host = newTask("make thread " + tid, tryClone(0, all, tid, clearTid, space), tid, space);
+        int host = new TraceeClone(this, job).make("make thread " + tid, 0, all, tid, clearTid, space);
         threads.put(tid, host);
-        return host;
-    }
-
-    /**
-     * clone3(2) with set_tid, which not everybody may in all pid namespaces: in a user namespace of the job's own the
-     * number is the next one that the kernel would give. Its result in the calling process, or {@code -errno}.
-     *
-     * @param its the pid namespace of the new task
-     */
-    private long tryClone(long exitSignal, long flags, int id, long clearTid, PidSpace its) {
-        long made = its == null ? clone(exitSignal, flags, clearTid, id)
-                : clone(exitSignal, flags, clearTid, its.inner(id), id);
-        if (made == -LinuxError.EPERM && its != null) {
-            job.last(id - 1);
-            made = clone(exitSignal, flags, clearTid, its.inner(id));
-        }
-        if (made == -LinuxError.EPERM) {
-            if (its != null) {
-                its.last(this, its.inner(id) - 1);
-            }
-            job.last(id - 1);
-            made = clone(exitSignal, flags, clearTid);
-        }
-        return made;
-    }
-
-    /** @param ids in the innermost namespace, and in the ones above it */
-    private long clone(long exitSignal, long flags, long clearTid, int... ids) {
-        Struct numbers = structure();
-        for (int id : ids) {
-            numbers.i32(id);
-        }
-        long at = ids.length == 0 ? 0 : numbers.put();
-        // pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup
-        long arguments = structure().i64(flags).i64(0).i64(clearTid).i64(0).i64(exitSignal).i64(0).i64(0).i64(0)
-                .i64(at).i64(ids.length).i64(0).put();
-        return tryCall(Syscall.CLONE3, arguments, CLONE_ARGS_BYTES);
-    }
-
-    /** The new task's id for the tracer, stopped and with all signals blocked. */
-    private int newTask(String what, long made, int id, PidSpace its) {
-        if (made != (space == null ? id : its.inner(id))) {
-            throw failed(what + ": " + (made < 0 ? LinuxError.name((int) -made) : "the kernel gave id " + made));
-        }
-        int host = injector.newTask();
-        awaitInterrupt(host);
-        if (its != null) {
-            String[] numbers = Proc.field(Proc.text("/proc/" + host + "/status"), "NSpid:").split("\\s+");
-            if (!numbers[numbers.length - 1].equals(Integer.toString(its.inner(id)))
-                    || !numbers[numbers.length - 2].equals(Integer.toString(id))) {
-                throw failed(what + ": the kernel gave ids " + String.join(" ", numbers));
-            }
-        }
         return host;
     }
 
@@ -262,6 +206,15 @@ final class Tracee implements Maker, AutoCloseable {
         return job.host(number);
     }
 
+    PidSpace space() {
+        return space;
+    }
+
+    /** {@link Injector#newTask}. */
+    int newTask() {
+        return injector.newTask();
+    }
+
     long scratch() {
         return scratch;
     }
@@ -306,9 +259,13 @@ final class Tracee implements Maker, AutoCloseable {
      * afterwards.
      */
     void execute(long entries, int count) {
+        execute(hostPid, entries, count);
+    }
+
+    private void execute(int host, long entries, int count) {
         used = 0;
-        injector.execute(scratch + SCRATCH_BYTES, entries, count);
-        Ptrace.setSignalMask(hostPid, -1L); // a trap that is blocked is let through, and stays so
+        injector(host).execute(scratch + SCRATCH_BYTES, entries, count);
+        Ptrace.setSignalMask(host, -1L); // a trap that is blocked is let through, and stays so
     }
 
     /** Whether this is an address of the restore's own mappings, and not of the stub's. */
@@ -352,6 +309,16 @@ final class Tracee implements Maker, AutoCloseable {
     @Override
     public long callInThread(int tid, String what, long number, long... arguments) {
         return callIn(hostTid(tid), what, number, arguments);
+    }
+
+    @Override
+    public void callsInThread(int tid, int times, List<long[]> calls) {
+        int together = SCRATCH_BYTES / CallLoop.ENTRY / calls.size();
+        for (int left = times; left > 0; left -= together) {
+            int now = Math.min(left, together);
+            memory.writeBytes(scratch, CallLoop.list(calls, now));
+            execute(hostTid(tid), scratch, now * calls.size());
+        }
     }
 
     @Override

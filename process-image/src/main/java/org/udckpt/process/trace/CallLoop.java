@@ -1,5 +1,9 @@
 package org.udckpt.process.trace;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+
 /**
  * A dozen instructions that make a list of system calls, one after the other, and end in a trap: one stop of the
  * process, where injected calls cost two each. RBX: the first entry, R12: how many there are
@@ -26,6 +30,18 @@ public final class CallLoop {
             (byte) 0xcc}; // int3
 
     private CallLoop() {}
+
+    /** The list of these calls, number and arguments of each, so many times. */
+    public static byte[] list(List<long[]> calls, int times) {
+        ByteBuffer list = ByteBuffer.allocate(times * calls.size() * ENTRY).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < times * calls.size(); i++) {
+            list.position(i * ENTRY);
+            for (long word : calls.get(i % calls.size())) {
+                list.putLong(word);
+            }
+        }
+        return list.array();
+    }
 
     public static byte[] code() {
         return CODE.clone();

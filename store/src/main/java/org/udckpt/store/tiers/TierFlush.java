@@ -271,8 +271,7 @@ public final class TierFlush implements AutoCloseable {
                     + " is still being copied to " + tiers.slow().path()
                     + (now.total() == 0 ? "" : " (" + Durations.bytes(now.done()) + " of "
                             + Durations.bytes(now.total()) + ")")
-                    + ", for at most " + Durations.format(timeout.toNanos())
-                    + " at most");
+                    + ", for " + Durations.format(timeout.toNanos()) + " at most");
             if (!thread.join(timeout)) {
                 givenUp = true;
                 if (!thread.join(GIVING_UP)) {

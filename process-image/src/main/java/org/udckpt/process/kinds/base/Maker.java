@@ -1,5 +1,6 @@
 package org.udckpt.process.kinds.base;
 
+import java.util.List;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
@@ -38,6 +39,14 @@ public interface Maker extends NamedProcess {
 
     /** As {@link #call}, in the thread that the job numbers so. */
     long callInThread(int tid, String what, long number, long... arguments);
+
+    /**
+     * These few calls in this thread, so many times, without a stop for each. All are made, also behind one that fails;
+     * what was put into the scratch memory is gone.
+     *
+     * @param calls number and arguments of each
+     */
+    void callsInThread(int tid, int times, List<long[]> calls);
 
     /** Keeps filters that this thread gets from being asked, until it runs. @throws RuntimeException only root can */
     void suspendCallFilters(int tid);

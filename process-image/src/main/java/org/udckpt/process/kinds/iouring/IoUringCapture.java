@@ -19,15 +19,20 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
  */
 final class IoUringCapture implements KindCapture {
     /** Operations of io_uring_register(2) that leave what a restart does not know, by their names. */
-    private static final Map<Integer, String> UNKNOWN = Map.of(11, "restrictions", 15, "tags of buffers", 16,
-            "tags of buffers", 17, "IORING_REGISTER_IOWQ_AFF", 19, "IORING_REGISTER_IOWQ_MAX_WORKERS", 20,
-            "its own descriptor (IORING_REGISTER_RING_FDS)", 22, "rings of buffers (IORING_REGISTER_PBUF_RING)");
+    private static final Map<Integer,
+            String> UNKNOWN = Map.of(11, "restrictions", 13, "tags of files", 14, "tags of files",
+                    15, "tags of buffers", 16, "tags of buffers", 17, "IORING_REGISTER_IOWQ_AFF", 19,
+                    "IORING_REGISTER_IOWQ_MAX_WORKERS", 20,
+                    "descriptors of several rings or threads (IORING_REGISTER_RING_FDS)",
+                    22, "rings of buffers (IORING_REGISTER_PBUF_RING)", 25, "a range of places for files "
+                            + "(IORING_REGISTER_FILE_ALLOC_RANGE)");
     /** What is kept, or seen elsewhere: buffers, files, eventfds, personalities, IORING_REGISTER_ENABLE_RINGS. */
-    private static final long KNOWN = 0x7ffL | 1L << 12 | 1L << 13 | 1L << 14 | 1L << 25;
+    private static final long KNOWN = 0x7ffL | 1L << 12;
     private static final Pattern BUFFER = Pattern.compile("\\s*\\d+: (?:0x)?([0-9a-f]+)/(\\d+)");
 
     private final CaptureScope scope;
     private final RingNotes notes = new RingNotes();
+    private final RingFiles files = new RingFiles();
     private final Map<Long, Map<Integer, Long>> eventFds = new HashMap<>();
     private final Map<IoUring, RingNotes.Note> rings = new HashMap<>();
 
@@ -72,11 +77,18 @@ final class IoUringCapture implements KindCapture {
                 rings.put(new IoUring(id, open.openFlags(), note.flags() & ~IoUring.R_DISABLED, submissions,
                         completions, note.processor(), note.idle(), done, note.process().namespacePid(), maker, 0,
                         note.eventAsync(), offsets, memory.rings(), memory.entries(), buffers(open),
-                        notes.places(note.inode())), note);
+                        new byte[0], registrar(note), note.slot(), notes.places(note.inode())), note);
+                files.read(open, note, id);
             }
             return null;
         });
         return id;
+    }
+
+    /** A registration ends with its thread. */
+    private static int registrar(RingNotes.Note note) {
+        int known = note.registrar() == 0 ? 0 : note.process().ofOwn(note.registrar());
+        return note.process().namespaceThreads().contains(known) ? known : 0;
     }
 
     private RingNotes.Note noted(OpenDescriptor open) {
@@ -111,10 +123,6 @@ final class IoUringCapture implements KindCapture {
         }
         if (!open.info().contains("UserFiles:") || !open.info().contains("UserBufs:")) { // while its lock is held
             throw open.failed("the io_uring is at work");
-        }
-        if (open.number("UserFiles:", 10) > 0) {
-            throw open.refuse("an io_uring with registered files cannot be checkpointed; unregister them first, or run "
-                    + "the program without them");
         }
         if (open.info().contains("Personalities:")) {
             throw open.refuse("an io_uring with registered credentials (IORING_REGISTER_PERSONALITY) cannot be "
@@ -165,6 +173,7 @@ final class IoUringCapture implements KindCapture {
 
     @Override
     public void seen(OpenDescriptor open, long object, boolean first) {
+        files.seen(open, object);
         if (open.link().equals("anon_inode:[eventfd]")) {
             eventFds.computeIfAbsent((long) open.process().namespacePid(), _ -> new HashMap<>()).put(open.fd(), object);
         }
@@ -184,7 +193,9 @@ final class IoUringCapture implements KindCapture {
             }
             scope.table().add(new IoUring(ring.id(), ring.flags(), ring.setup(), ring.submissions(),
                     ring.completions(), ring.processor(), ring.idle(), ring.done(), ring.pid(), ring.tid(), event,
-                    ring.eventAsync(), ring.offsets(), ring.rings(), ring.entries(), ring.buffers(), ring.notes()));
+                    ring.eventAsync(), ring.offsets(), ring.rings(), ring.entries(), ring.buffers(),
+                    files.objects(ring.id()),
+                    ring.registrar(), ring.slot(), ring.notes()));
         });
     }
 }

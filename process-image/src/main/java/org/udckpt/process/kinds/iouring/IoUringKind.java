@@ -40,16 +40,25 @@ public final class IoUringKind implements DescriptorKind<IoUring> {
                 RingMemory.ringBytes(ring.setup(), ring.submissions(), ring.completions(), ring.offsets()));
         size(row, "entries", ring.entries(), RingMemory.entryBytes(ring.setup(), ring.submissions()));
         row.bytes("buffers", ring.buffers(), 0, IoUring.MOST_BUFFERS * IoUring.BUFFER_BYTES, IoUring.BUFFER_BYTES);
+        row.bytes("files", ring.files(), 0, IoUring.MOST_FILES * Long.BYTES, Long.BYTES);
+        for (long file : RingFiles.ids(ring.files())) {
+            row.require(file == 0 || image.isOpen(file), "files name object %d, which is not open", file);
+        }
+        row.between(0, IoUring.MOST_SLOTS - 1, "slot", ring.slot());
+        row.require(ring.registrar() == 0 || isThread(image, ring.pid(), ring.registrar()),
+                "registrar %d is not a thread of its process", ring.registrar());
         row.bytes("notes", ring.notes(), 0, IoUring.NOTE_BYTES << 16, IoUring.NOTE_BYTES);
         for (RingNotes.Place place : RingNotes.places(ring.notes())) {
             row.require(image.process((int) place.pid()) && place.pid() == (int) place.pid() && place.address() > 0
                     && place.address() % Long.BYTES == 0, "notes name process %d, or no address in it", place.pid());
         }
-        row.require(image.image().threads().stream()
-                .anyMatch(thread -> thread.pid() == ring.pid() && thread.tid() == ring.tid()),
-                "tid %d is not a thread of its process", ring.tid());
+        row.require(isThread(image, ring.pid(), ring.tid()), "tid %d is not a thread of its process", ring.tid());
         row.require(ring.event() == 0 || image.isOpen(ring.event()),
                 "event %d is not open", ring.event());
+    }
+
+    private static boolean isThread(CheckedImage image, int pid, int tid) {
+        return image.image().threads().stream().anyMatch(thread -> thread.pid() == pid && thread.tid() == tid);
     }
 
     private static void power(RowCheck row, String column, int entries) throws BrokenTable {

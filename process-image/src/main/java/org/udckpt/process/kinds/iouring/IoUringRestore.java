@@ -7,8 +7,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
@@ -21,10 +19,9 @@ import org.udckpt.process.model.Region;
 
 /** Sets rings up again, maps them, counts them on to where they were, and puts their memory back. */
 final class IoUringRestore implements KindRestore<IoUring> {
-    private static final int REGISTER_BUFFERS = 0, REGISTER_EVENTFD = 4, REGISTER_EVENTFD_ASYNC = 7,
-            REGISTER_ENABLE_RINGS = 12;
-    private static final int ENTER_SQ_WAKEUP = 2;
-    private static final long POLLING_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final int REGISTER_BUFFERS = 0, REGISTER_EVENTFD = 4, REGISTER_FILES_UPDATE = 6,
+            REGISTER_EVENTFD_ASYNC = 7, REGISTER_ENABLE_RINGS = 12, REGISTER_FILES2 = 13, REGISTER_RING_FDS = 20;
+    private static final int FILES_SPARSE = 1, FILES2_BYTES = 32, FILES_AT_A_TIME = 4096;
 
     private final RestoreScope scope;
     /** The process that holds each. */
@@ -75,7 +72,7 @@ final class IoUringRestore implements KindRestore<IoUring> {
                         REGISTER_ENABLE_RINGS, 0, 0);
             }
             try (Shared shared = new Shared(maker, fd, ring)) {
-                count(maker, ring, fd, shared);
+                new RingCount(maker, ring, fd, shared.descriptor, shared.memory).bring(mappedAt(ring));
             }
             if (ring.event() != 0) {
                 long event = maker.structure().i32((int) scope.made().in(maker, ring.event())).put();
@@ -83,6 +80,14 @@ final class IoUringRestore implements KindRestore<IoUring> {
                         ring.eventAsync() ? REGISTER_EVENTFD_ASYNC : REGISTER_EVENTFD, event, 1);
             }
         });
+    }
+
+    /** Where the thread that uses it sees its queues; 0: nowhere. */
+    private long mappedAt(IoUring ring) {
+        return scope.image().regions().stream()
+                .filter(region -> region.backing() == ring.id() && region.pid() == ring.pid())
+                .filter(region -> region.fileOffset() == 0 && region.size() >= ring.rings().length)
+                .mapToLong(Region::start).findFirst().orElse(0);
     }
 
     private void map() {
@@ -97,47 +102,46 @@ final class IoUringRestore implements KindRestore<IoUring> {
         });
     }
 
-    /**
-     * Lets the kernel take as many entries as it had: those of a new ring are zeros, which do nothing (IORING_OP_NOP),
-     * and each posts a completion.
-     */
-    private static void count(Maker maker, IoUring ring, long fd, Shared shared) {
-        for (int at = 0; at != ring.done();) {
-            int next = (int) Math.min(ring.submissions(), Integer.toUnsignedLong(ring.done() - at));
-            at += next;
-            shared.memory.submitTo(at);
-            if (ring.has(IoUring.SINGLE_ISSUER)) {
-                maker.callInThread(ring.tid(), "count an io_uring on", Syscall.IO_URING_ENTER, fd, next, 0, 0, 0, 0);
-            } else {
-                LinuxError.check(Syscall.call(Syscall.IO_URING_ENTER, shared.descriptor, next, 0,
-                        ring.has(IoUring.SQPOLL) ? ENTER_SQ_WAKEUP : 0, 0, 0), "io_uring_enter of " + maker.name());
-            }
-            await(maker, shared.memory, at);
-            shared.memory.consumeAll();
-        }
-    }
-
-    /** A polling thread takes entries when it likes, and posts after it has taken. */
-    private static void await(Maker maker, RingMemory memory, int count) {
-        for (long deadline = 0; memory.taken() != count || memory.posted() != count; LockSupport.parkNanos(20_000)) {
-            long now = System.nanoTime();
-            deadline = deadline == 0 ? now + POLLING_NS : deadline;
-            if (now > deadline) {
-                throw maker.failed("an io_uring has taken %d entries and posted %d completions, and not %d"
-                        .formatted(Integer.toUnsignedLong(memory.taken()), Integer.toUnsignedLong(memory.posted()),
-                                Integer.toUnsignedLong(count)));
-            }
-        }
-    }
-
     /** Buffers are looked for in memory that is there now. */
     @Override
     public void placed() {
         for (IoUring ring : scope.objects(IoUring.class)) {
+            Maker maker = makers.get(ring);
             if (ring.buffers().length > 0) {
-                Maker maker = makers.get(ring);
                 registerBuffers(maker, ring, scope.made().in(maker, ring.id()));
             }
+            if (ring.files().length > 0) {
+                registerFiles(maker, ring);
+            }
+            if (ring.registrar() != 0) {
+                long fd = scope.made().in(maker, ring.id());
+                long registration = maker.structure().i32(ring.slot()).i32(0).i64(fd).put(); // io_uring_rsrc_update
+                maker.callInThread(ring.registrar(), "register an io_uring's descriptor", Syscall.IO_URING_REGISTER, fd,
+                        REGISTER_RING_FDS, registration, 1);
+            }
+        }
+    }
+
+    /** Places without a file first, and then the files, not more at a time than the memory for arguments takes. */
+    private void registerFiles(Maker maker, IoUring ring) {
+        long[] ids = RingFiles.ids(ring.files());
+        long fd = scope.made().in(maker, ring.id());
+        long places = maker.structure().i32(ids.length).i32(FILES_SPARSE).i64(0).i64(0).i64(0).put();
+        maker.callInThread(ring.tid(), "make places for files of an io_uring (EMFILE: ulimit -n)",
+                Syscall.IO_URING_REGISTER, fd, REGISTER_FILES2, places, FILES2_BYTES); // io_uring_rsrc_register
+        for (int first = 0; first < ids.length; first += FILES_AT_A_TIME) {
+            int end = Math.min(ids.length, first + FILES_AT_A_TIME);
+            if (Arrays.stream(ids, first, end).allMatch(id -> id == 0)) {
+                continue;
+            }
+            ByteBuffer files = ByteBuffer.allocate((end - first) * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            for (int place = first; place < end; place++) {
+                files.putInt(ids[place] == 0 ? -1 : (int) scope.made().in(maker, ids[place]));
+            }
+            long descriptors = maker.bytes(files.array());
+            long update = maker.structure().i32(first).i32(0).i64(descriptors).put(); // io_uring_files_update
+            maker.callInThread(ring.tid(), "register files with an io_uring", Syscall.IO_URING_REGISTER, fd,
+                    REGISTER_FILES_UPDATE, update, end - first);
         }
     }
 

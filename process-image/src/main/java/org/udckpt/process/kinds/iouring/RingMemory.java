@@ -116,6 +116,16 @@ final class RingMemory implements AutoCloseable {
         return get(SQ_DROPPED);
     }
 
+    /** Where the end of the submissions is in the rings' memory. */
+    int submittedAt() {
+        return offsets.getInt(SQ_TAIL);
+    }
+
+    /** Where it is how many completions were taken. */
+    int consumedAt() {
+        return offsets.getInt(CQ_HEAD);
+    }
+
     /** Completions wait outside of the queue. */
     boolean overflowed() {
         return (get(SQ_FLAGS) & OVERFLOW) != 0;

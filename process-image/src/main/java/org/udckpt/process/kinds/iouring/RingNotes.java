@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.udckpt.layout.Layout;
 import org.udckpt.process.kinds.base.AskedProcess;
 
@@ -15,13 +16,27 @@ final class RingNotes {
      * A note.
      *
      * @param address of the inode
+     * @param maker as the process itself calls the thread
      * @param event the eventfd's number; -1: none
+     * @param files address of what is known of registered files; 0: nothing
+     * @param fileCount how many places they have
+     * @param registrar thread that has registered the ring itself, as the process calls it; 0: none
+     * @param slot of that
      */
     record Note(AskedProcess process, long address, long inode, long registered, int flags, int processor, int idle,
-            int maker,
-            int event, boolean eventAsync) {
+            int maker, int event, boolean eventAsync, long files, int fileCount, int registrar, int slot) {
         boolean registered(int operation) {
             return (registered & 1L << operation) != 0;
+        }
+
+        /** The descriptors that registered files came from; -1: not known, or none. */
+        int[] fileDescriptors() {
+            if (files == 0) {
+                return new int[0];
+            }
+            ByteBuffer known = ByteBuffer.wrap(process.read(files, fileCount * Integer.BYTES))
+                    .order(ByteOrder.LITTLE_ENDIAN);
+            return IntStream.range(0, fileCount).map(place -> known.getInt(place * Integer.BYTES) - 1).toArray();
         }
     }
 
@@ -56,7 +71,9 @@ final class RingNotes {
                         table.getInt(at + Layout.RingNote.FLAGS), table.getInt(at + Layout.RingNote.PROCESSOR),
                         table.getInt(at + Layout.RingNote.IDLE), table.getInt(at + Layout.RingNote.MAKER),
                         table.getInt(at + Layout.RingNote.EVENT) - 1,
-                        table.getLong(at + Layout.RingNote.EVENT_ASYNC) != 0));
+                        table.getLong(at + Layout.RingNote.EVENT_ASYNC) != 0,
+                        table.getLong(at + Layout.RingNote.FILES), table.getInt(at + Layout.RingNote.FILE_COUNT),
+                        table.getInt(at + Layout.RingNote.THREAD), (int) table.getLong(at + Layout.RingNote.SLOT)));
             }
         }
     }
