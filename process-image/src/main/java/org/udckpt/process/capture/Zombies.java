@@ -93,7 +93,8 @@ final class Zombies {
             }
             String numbers = Proc.field(status, "NSpid:");
             if (levels.depth(numbers) != levels.depth(Proc.field(parent.status, "NSpid:"))) {
-                throw refuse(parent, pid, "was the first process of its own pid namespace");
+                throw new CaptureFailed(parent + ": its child " + pid + ", which has ended, was in a pid namespace "
+                        + "below its own; try again when it has been waited for (wait(2))");
             }
             String group = Proc.field(status, "NSpgid:");
             String session = Proc.field(status, "NSsid:");
