@@ -36,6 +36,7 @@ void child_add(pid_t pid, pid_t host_pid, bool stub);
 void child_expect(pid_t pid);
 void children_go(void);
 void children_reap(void);
+bool children_include(pid_t pid);
 int children_roots(void);
 int children_signal(int number, pid_t host_pid);
 void children_kill_expected(void);

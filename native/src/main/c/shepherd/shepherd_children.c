@@ -1,8 +1,10 @@
 /* The shepherd's children: roots, snapshots, and what becomes of them. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,6 +84,25 @@ void children_reap(void) {
   pid_t pid;
   while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) reaped(pid, status);
   if (sweeping) sweep();
+}
+
+/* 0: there is no such process, or nobody is its parent. */
+static pid_t parent_of(pid_t pid) {
+  char path[32], text[512] = "";
+  snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+  if (fd >= 0) close(fd);
+  char *name_end = length > 0 ? strrchr(text, ')') : NULL; /* proc_pid_stat(5): the name may hold anything */
+  int parent = 0;
+  return name_end && sscanf(name_end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/* Whether it is a process of the job: one below this one, also one that has ended and was not waited for. */
+bool children_include(pid_t pid) {
+  if (namespaces_restored()) return pid > 0; /* nobody else has a number here */
+  for (pid = parent_of(pid); pid > 1 && pid != getpid();) pid = parent_of(pid);
+  return pid == getpid();
 }
 
 /* A root that leads its process group is signalled with its group, so that a script's program hears it too. */

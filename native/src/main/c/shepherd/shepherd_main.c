@@ -50,23 +50,24 @@ static int accept_agent(int listener) {
   return fd;
 }
 
+/* It stands in init's place: orphans of the job have it for their parent, and some send signals to that. As to init
+ * they do nothing. A broken pipe is seen by the write that meets it; a terminal's hang-up is the agent's business. */
 static int open_signals(void) {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGCHLD);
   sigaddset(&set, SIGTERM);
   sigprocmask(SIG_SETMASK, &set, NULL);
-  /* A broken pipe is seen by the write that meets it; a terminal's hang-up is the agent's business. */
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGHUP, SIG_IGN);
-  signal(SIGINT, SIG_IGN);
+  for (int number = 1; number <= SIGRTMAX; number++)
+    if (!sigismember(&set, number))
+      signal(number, SIG_IGN); /* of the shepherd's own faults the kernel takes no notice */
   return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static void signals_readable(int fd) {
   struct signalfd_siginfo info;
   while (read(fd, &info, sizeof info) == (ssize_t)sizeof info) {
-    if (info.ssi_signo == SIGTERM) {
+    if (info.ssi_signo == SIGTERM && !children_include((pid_t)info.ssi_pid)) {
       job_set_code(128 + SIGTERM);
       shepherd_exit();
     }
