@@ -1,10 +1,11 @@
 /* Timer descriptors keep wall-clock times, flags and expirations that were not read; a timer on a thread's CPU time its
- * thread. */
+ * thread, also one that signals the process, and one that signals another thread. */
 #include "feature.h"
 #include <sys/timerfd.h>
 
 static _Atomic int signals;
 static _Atomic bool armed;
+static _Atomic int busy_thread;
 
 static void count(int signum) {
   signals += signum > 0;
@@ -12,7 +13,7 @@ static void count(int signum) {
 
 static void *busy(void *unused) {
   struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN + 2};
-  event._sigev_un._tid = gettid();
+  event._sigev_un._tid = busy_thread = gettid();
   timer_t timer;
   struct itimerspec every = {{0, 10000000}, {0, 10000000}};
   MUST(!timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) && !timer_settime(timer, 0, &every, NULL));
@@ -24,6 +25,29 @@ static void *busy(void *unused) {
     pause_ms(20);
   }
   return unused;
+}
+
+/* Which thread's CPU time a timer takes: one with 1,000 s left has less after some work of that thread. */
+static int64_t left_of(timer_t timer) {
+  struct itimerspec left;
+  MUST(!timer_gettime(timer, &left));
+  return left.it_value.tv_sec * 1000000000LL + left.it_value.tv_nsec;
+}
+
+static timer_t own_time(int notify, int thread) {
+  struct sigevent event = {.sigev_notify = notify, .sigev_signo = SIGRTMIN + 4};
+  event._sigev_un._tid = thread;
+  timer_t timer;
+  struct itimerspec long_time = {{0, 0}, {1000, 0}};
+  MUST(!timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) && !timer_settime(timer, 0, &long_time, NULL));
+  return timer;
+}
+
+static void check_own_time(timer_t timer, const char *what) {
+  int64_t before = left_of(timer);
+  for (volatile int i = 0; i < 1000; i++) continue;
+  CHECK(left_of(timer) < before, "%s is not of this thread any more", what);
+  CHECK(before > 900000000000LL, "%s counts another thread's time: %lld ns are left", what, (long long)before);
 }
 
 /* A timer has one signal in the queue at most, however long it is blocked and however often it is restored. */
@@ -61,8 +85,13 @@ int main(int argc, char **argv) {
   MUST(!timerfd_settime(often, 0, &every, NULL));
   pthread_t thread = start_thread(busy, NULL);
   while (!armed || now_ns() - begun < 300000000) pause_ms(1);
+  timer_t own = own_time(SIGEV_SIGNAL, 0), others = own_time(SIGEV_THREAD_ID, busy_thread);
   feature_ready();
-  while (!feature_finishing()) pause_ms(2);
+  while (!feature_finishing()) {
+    check_own_time(own, "a timer of the process");
+    check_own_time(others, "a timer that signals another thread");
+    pause_ms(2);
+  }
   MUST(!timerfd_gettime(wall, &left));
   int64_t due = at.it_value.tv_sec * 1000000000LL - clock_ns(CLOCK_REALTIME),
           is = left.it_value.tv_sec * 1000000000LL + left.it_value.tv_nsec;

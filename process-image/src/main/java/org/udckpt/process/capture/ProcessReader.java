@@ -115,16 +115,12 @@ final class ProcessReader {
             long interval = spec.get(JAVA_LONG, 0) * 1_000_000_000L + spec.get(JAVA_LONG, 8);
             long expires = spec.get(JAVA_LONG, 16) * 1_000_000_000L + spec.get(JAVA_LONG, 24);
             boolean toThread = notify.contains("/tid.");
-            if (PosixTimer.ofThread(Integer.parseInt(Proc.field(one, "ClockID:"))) && !toThread) {
-                throw process.refuse("timer " + timer + " runs by the CPU time of a thread "
-                        + "(CLOCK_THREAD_CPUTIME_ID), which the kernel does not identify; use "
-                        + "pthread_getcpuclockid(3), or delete it first");
-            }
-            process.timers
-                    .add(new PosixTimer(process.namespacePid, timer, Integer.parseInt(Proc.field(one, "ClockID:")),
-                            toThread ? 4 : notify.startsWith("none") ? 1 : 0, Integer.parseInt(signal[0]),
-                            toThread ? namespaceTid(process, target) : 0,
-                            Long.parseUnsignedLong(signal[1], 16), expires, interval));
+            int clock = Integer.parseInt(Proc.field(one, "ClockID:"));
+            int notified = toThread ? namespaceTid(process, target) : 0;
+            process.timers.add(new PosixTimer(process.namespacePid, timer, clock,
+                    toThread ? 4 : notify.startsWith("none") ? 1 : 0, Integer.parseInt(signal[0]), notified,
+                    PosixTimer.ofThread(clock) ? TimerClock.thread(process, timer, expires != 0, notified) : 0,
+                    Long.parseUnsignedLong(signal[1], 16), expires, interval));
             at = next < 0 ? -1 : next + 1;
         }
     }

@@ -159,10 +159,13 @@ final class ProcessCheck {
         row.require(pids.contains(timer.pid()), "pid %d is not a process of the image", timer.pid());
         row.between(0, Integer.MAX_VALUE, "timer", timer.timer());
         row.between(0, SIGNALS, "signal", timer.signal());
-        if (timer.notification() == SIGEV_THREAD_ID || PosixTimer.ofThread(timer.clock())) {
+        boolean clock = PosixTimer.ofThread(timer.clock());
+        if (timer.notification() == SIGEV_THREAD_ID || clock && timer.clockThread() == 0) {
             row.require(threads.getOrDefault(timer.notifyThread(), -1) == timer.pid(),
                     "notifyThread %d is not a thread of the process", timer.notifyThread());
         }
+        row.require(timer.clockThread() == 0 || clock && threads.getOrDefault(timer.clockThread(), -1) == timer.pid(),
+                "clockThread %d is not a thread of the process", timer.clockThread());
         row.notNegative("expiresNs", timer.expiresNs());
         row.notNegative("intervalNs", timer.intervalNs());
     }

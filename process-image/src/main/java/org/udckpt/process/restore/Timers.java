@@ -37,8 +37,8 @@ final class Timers {
         }
         boolean chosen = tracee.tryCall(Syscall.PRCTL, PR_TIMER_CREATE_RESTORE_IDS, 1, 0, 0, 0) == 0; // Linux 6.16
         for (PosixTimer timer : timers.stream().sorted(Comparator.comparingInt(PosixTimer::timer)).toList()) {
-            make(tracee, timer, chosen,
-                    PosixTimer.ofThread(timer.clock()) ? threads.host(timer.notifyThread()) : tracee.hostPid());
+            int clock = timer.clockThread() != 0 ? timer.clockThread() : timer.notifyThread();
+            make(tracee, timer, chosen, PosixTimer.ofThread(timer.clock()) ? threads.host(clock) : tracee.hostPid());
         }
         if (chosen) {
             tracee.call("PR_TIMER_CREATE_RESTORE_IDS", Syscall.PRCTL, PR_TIMER_CREATE_RESTORE_IDS, 0, 0, 0, 0);
