@@ -16,11 +16,17 @@ final class AgentRights {
      */
     private static final String[] SAME = {"Uid:", "Gid:", "Groups:", "NoNewPrivs:", "Seccomp:", "Seccomp_filters:"};
     private static final String PERMITTED = "CapPrm:";
+    private static final int CAP_SYS_RESOURCE = 24;
     private static final TaskStatus OWN = new TaskStatus(Proc.text("/proc/self/status"));
     private static final long OWN_CAPABILITIES = bits(OWN);
     private static final String OWN_LABEL = label("self");
 
     private AgentRights() {}
+
+    /** Whether it may raise hard limits (CAP_SYS_RESOURCE). */
+    static boolean mayRaiseLimits() {
+        return (OWN_CAPABILITIES >>> CAP_SYS_RESOURCE & 1) != 0;
+    }
 
     /** Null, or what the thread with this status lacks. */
     static String lost(int tid, TaskStatus status) {

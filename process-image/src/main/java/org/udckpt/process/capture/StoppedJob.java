@@ -12,7 +12,6 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
-import org.udckpt.linux.User;
 import org.udckpt.process.files.FileCut;
 import org.udckpt.process.files.Prefixes;
 import org.udckpt.process.files.QuietFiles;
@@ -84,15 +83,13 @@ final class StoppedJob {
         objectsNs += System.nanoTime() - start;
     }
 
-    /** Root's restart may have more descriptors than any limit says. */
+    /** A restart with CAP_SYS_RESOURCE may have as many descriptors as the kernel lets any process have. */
     private void refuseTooMany(TracedProcess root) {
-        if (User.id() != 0) {
-            long limit = Math.max(hard(root.pid), hard((int) ProcessHandle.current().pid()));
-            String refusal =
-                    DescriptorNumbers.of(reader.descriptors(), table.objects(), table.terminals()).refusal(limit);
-            if (refusal != null) {
-                throw root.refuse("the job " + refusal);
-            }
+        long limit = AgentRights.mayRaiseLimits() ? Long.parseLong(Proc.text("/proc/sys/fs/nr_open").strip())
+                : Math.max(hard(root.pid), hard((int) ProcessHandle.current().pid()));
+        String refusal = DescriptorNumbers.of(reader.descriptors(), table.objects(), table.terminals()).refusal(limit);
+        if (refusal != null) {
+            throw root.refuse("the job " + refusal);
         }
     }
 

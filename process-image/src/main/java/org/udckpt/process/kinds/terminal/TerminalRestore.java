@@ -94,8 +94,16 @@ public final class TerminalRestore {
     }
 
     private static long open(Maker maker) {
-        return maker.call("open /dev/ptmx", Syscall.OPEN, maker.string("/dev/ptmx"),
+        long opened = maker.tryCall(Syscall.OPEN, maker.string("/dev/ptmx"),
                 Syscall.O_RDWR | O_NOCTTY | Syscall.O_CLOEXEC, 0);
+        if (opened == -LinuxError.ENOSPC) {
+            throw maker.unsupported("it has more terminals than this machine allows a /dev/pts of its own: raise "
+                    + "kernel.pty.max, of which kernel.pty.reserve are kept for the machine's (sysctl(8))");
+        }
+        if (opened < 0) {
+            throw maker.failed("open /dev/ptmx: " + LinuxError.name((int) -opened));
+        }
+        return opened;
     }
 
     private static void unlock(Maker maker, long master) {
