@@ -4,6 +4,9 @@ import org.udckpt.process.kinds.iouring.IoUring;
 
 /** Refuses memory that is not plain: devices and kernel rings. */
 final class MappingCheck {
+    /** What the kernel calls memory of memfd_secret(2). */
+    static final String SECRET = "/secretmem";
+
     private MappingCheck() {}
 
     static void refuse(TracedProcess process) {
@@ -16,7 +19,7 @@ final class MappingCheck {
                 throw process.refuse(path
                         + " is mapped behind the library; only verbs that go through libibverbs can be checkpointed");
             }
-            if (path.startsWith("/secretmem")) {
+            if (path.startsWith(SECRET)) {
                 throw process.refuse("memory of memfd_secret(2) at 0x" + Long.toHexString(mapping.start())
                         + " cannot be read from outside, so it cannot be checkpointed");
             }

@@ -200,6 +200,10 @@ final class MemoryObjects {
         if (type == MQUEUE) { // with a name or without
             throw open.refuse("POSIX message queue " + open.link() + " cannot be checkpointed; close it first");
         }
+        if (open.link().equals(MappingCheck.SECRET + DELETED)) {
+            throw open.refuse("memory of memfd_secret(2) cannot be read from outside, so it cannot be checkpointed; "
+                    + "close it first");
+        }
         if (open.link().equals(ZERO_DEVICE + DELETED)) { // a regular file: opened by the link of its mapping
             return MemoryKind.ANONYMOUS;
         }
