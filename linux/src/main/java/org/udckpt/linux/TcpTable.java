@@ -1,8 +1,10 @@
 package org.udckpt.linux;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -21,15 +23,24 @@ public final class TcpTable {
      */
     public record Entry(TcpAddress local, TcpAddress remote, int state, long unacknowledged, long unread, long inode) {}
 
-    private final List<Entry> entries = new ArrayList<>();
+    private record Ends(TcpAddress local, TcpAddress remote) {}
 
-    private TcpTable() {}
+    private final List<Entry> entries;
+    /** Those that do not listen: a job may have thousands, and asks for each. */
+    private final Map<Ends, Entry> connections = new HashMap<>();
+
+    private TcpTable(List<Entry> entries) {
+        this.entries = entries;
+        for (Entry entry : entries) {
+            if (entry.state != LISTEN) {
+                connections.putIfAbsent(new Ends(entry.local, entry.remote), entry);
+            }
+        }
+    }
 
     /** The table of the network namespace of {@link NetworkCalls#in}. */
     public static TcpTable now() {
-        TcpTable table = new TcpTable();
-        table.entries.addAll(entries(NetworkCalls.process(), "tcp"));
-        return table;
+        return new TcpTable(entries(NetworkCalls.process(), "tcp"));
     }
 
     /**
@@ -88,13 +99,7 @@ public final class TcpTable {
 
     /** The socket of exactly this connection, or null. The table does not tell interfaces of link-local addresses. */
     public Entry find(TcpAddress local, TcpAddress remote) {
-        for (Entry entry : entries) {
-            if (entry.state != LISTEN && entry.local.equals(local.unscoped())
-                    && entry.remote.equals(remote.unscoped())) {
-                return entry;
-            }
-        }
-        return null;
+        return connections.get(new Ends(local.unscoped(), remote.unscoped()));
     }
 
     /**

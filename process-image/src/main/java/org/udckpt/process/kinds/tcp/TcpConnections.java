@@ -40,6 +40,8 @@ final class TcpConnections {
     /** Why the last look gave no verdict. */
     private RuntimeException unsettled;
     private TcpTable table;
+    /** Of one look, as the table; null: not needed yet. */
+    private List<TcpEnd> listening;
     /** Ends of connections whose other end is outside of the job. */
     private final Set<TcpEnd> external = new LinkedHashSet<>();
 
@@ -95,6 +97,7 @@ final class TcpConnections {
         unsettled = null;
         external.clear(); // one that was being closed may be gone
         table = null;
+        listening = null;
         for (TcpEnd end : ends) {
             Verdict verdict = look(end);
             if (verdict != null) {
@@ -193,10 +196,11 @@ final class TcpConnections {
     }
 
     private Verdict waiting(TcpEnd end, TcpTable.Entry entry) {
-        List<TcpEnd> listeners = ends.stream()
-                .filter(one -> one.remote.length == 0 && one.state() == TcpTable.LISTEN
-                        && one.localAddress().hears(end.remoteAddress()))
-                .toList();
+        if (listening == null) {
+            listening = ends.stream().filter(one -> one.remote.length == 0 && one.state() == TcpTable.LISTEN).toList();
+        }
+        List<TcpEnd> listeners =
+                listening.stream().filter(one -> one.localAddress().hears(end.remoteAddress())).toList();
         if (listeners.isEmpty()) {
             return outside(end);
         }

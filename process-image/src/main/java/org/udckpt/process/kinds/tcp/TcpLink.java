@@ -170,12 +170,18 @@ final class TcpLink {
 
     /** The same connection exists, and a process has it. An end that has none is none. */
     void refuseLiving(TcpSocket model) {
+        if (model.remote().length > 0) {
+            refuseLiving(model, TcpTable.now());
+        }
+    }
+
+    /** As {@link #refuseLiving(TcpSocket)}, by a table of just now: there may be thousands of sockets to ask for. */
+    void refuseLiving(TcpSocket model, TcpTable table) {
         if (model.remote().length == 0) {
             return;
         }
         TcpAddress local = TcpAddress.of(model.local());
         TcpAddress remote = TcpAddress.of(model.remote());
-        TcpTable table = TcpTable.now();
         TcpTable.Entry here = table.find(local, remote);
         TcpTable.Entry there = table.find(remote, local);
         if (here != null && here.inode() != 0 || there != null && there.inode() != 0) {

@@ -11,6 +11,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.TcpAddress;
+import org.udckpt.linux.TcpTable;
 import org.udckpt.linux.TcpCalls;
 import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.kinds.base.NamedProcess;
@@ -46,25 +47,26 @@ final class TcpRestore implements MadeHere {
     /** Dry run: binds each as a restart would, then closes it. */
     @Override
     public void check() {
+        TcpTable table = sockets.isEmpty() ? null : TcpTable.now();
         for (TcpSocket socket : sockets.values()) {
             TcpAddress local = TcpAddress.of(socket.local());
             if (!owners.has(socket.id()) || socket.state() == TcpState.CLOSED) {
                 continue;
             }
             if (local.port() != 0 || !local.any()) {
-                check(socket, link(socket));
+                check(socket, link(socket), table);
             } else if (socket.protocol() != TcpOptions.SOL_TCP) {
                 Files.close(link(socket).open(socket));
             }
         }
     }
 
-    private static void check(TcpSocket socket, TcpLink link) {
+    private static void check(TcpSocket socket, TcpLink link, TcpTable table) {
         int fd = link.open(socket);
         try {
             TcpSetup.options(socket, fd);
             link.bind(fd, socket); // false: a restart would wait for what is on its way out
-            link.refuseLiving(socket);
+            link.refuseLiving(socket, table);
         } finally {
             Files.close(fd);
         }
