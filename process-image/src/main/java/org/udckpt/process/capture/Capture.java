@@ -321,6 +321,7 @@ public final class Capture implements AutoCloseable {
                 attributes.addAll(kept.attributes());
                 threads.addAll(ImageBuilder.threads(process));
                 timers.addAll(process.timers);
+                attributes.addAll(process.timerClocks);
                 privileges.addAll(PrivilegeReader.records(process));
                 attributes.addAll(SharingCheck.attributes(process));
             }

@@ -11,6 +11,8 @@ import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.trace.Ptrace;
 
@@ -117,9 +119,13 @@ final class ProcessReader {
             boolean toThread = notify.contains("/tid.");
             int clock = Integer.parseInt(Proc.field(one, "ClockID:"));
             int notified = toThread ? namespaceTid(process, target) : 0;
+            int runsBy =
+                    PosixTimer.ofThread(clock) ? TimerClock.thread(process, timer, expires != 0, notified) : notified;
+            if (runsBy != notified) {
+                process.timerClocks.add(Attribute.of(AttributeKind.TIMER_CLOCK, process.namespacePid, runsBy, timer));
+            }
             process.timers.add(new PosixTimer(process.namespacePid, timer, clock,
                     toThread ? 4 : notify.startsWith("none") ? 1 : 0, Integer.parseInt(signal[0]), notified,
-                    PosixTimer.ofThread(clock) ? TimerClock.thread(process, timer, expires != 0, notified) : 0,
                     Long.parseUnsignedLong(signal[1], 16), expires, interval));
             at = next < 0 ? -1 : next + 1;
         }

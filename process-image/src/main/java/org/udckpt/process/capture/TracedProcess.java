@@ -18,6 +18,7 @@ import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.CallFilter;
 import org.udckpt.process.kinds.base.GroupMember;
 import org.udckpt.process.kinds.mount.MountNamespace;
+import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.trace.WaitStatus;
 
@@ -44,6 +45,7 @@ final class TracedProcess implements AskedProcess {
     /** Threads of the kernel that work for it, and are no part of it. */
     final Set<Integer> workers = new HashSet<>();
     final List<PosixTimer> timers = new ArrayList<>();
+    final List<Attribute> timerClocks = new ArrayList<>();
 
     ProcessMemory memory;
     List<Mapping> mappings;

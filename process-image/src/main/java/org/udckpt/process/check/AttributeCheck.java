@@ -13,6 +13,7 @@ import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.PeerCredentials;
+import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.RowCheck;
 import org.udckpt.process.model.StopSignals;
 
@@ -63,6 +64,12 @@ final class AttributeCheck {
                 row.between(0, 0xff, "exit code", attribute.values()[0]);
                 row.require(threads.values().stream().filter(pid -> pid == attribute.pid()).count() > 1,
                         "process %d has no other thread than its main one", attribute.pid());
+            }
+            if (kind == AttributeKind.TIMER_CLOCK) {
+                row.require(attribute.tid() != 0 && image.timers().stream()
+                        .anyMatch(one -> one.pid() == attribute.pid() && one.timer() == attribute.values()[0]
+                                && PosixTimer.ofThread(one.clock())),
+                        "timer %d is none of the process that runs by a thread's time", attribute.values()[0]);
             }
             if (kind == AttributeKind.PARENT) {
                 row.between(2, Integer.MAX_VALUE, "parent pid", attribute.values()[0]);

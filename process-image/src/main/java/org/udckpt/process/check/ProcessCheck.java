@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.JobImage;
@@ -155,17 +156,22 @@ final class ProcessCheck {
         }
     }
 
+    /** Attributes are checked later. */
+    private boolean clockElsewhere(PosixTimer timer) {
+        return image.attributes().stream()
+                .anyMatch(one -> one != null && one.kind() == AttributeKind.TIMER_CLOCK && one.pid() == timer.pid()
+                        && one.values() != null && one.values().length > 0 && one.values()[0] == timer.timer());
+    }
+
     private void timer(RowCheck row, PosixTimer timer) throws BrokenTable {
         row.require(pids.contains(timer.pid()), "pid %d is not a process of the image", timer.pid());
         row.between(0, Integer.MAX_VALUE, "timer", timer.timer());
         row.between(0, SIGNALS, "signal", timer.signal());
-        boolean clock = PosixTimer.ofThread(timer.clock());
-        if (timer.notification() == SIGEV_THREAD_ID || clock && timer.clockThread() == 0) {
+        boolean clock = PosixTimer.ofThread(timer.clock()) && !clockElsewhere(timer);
+        if (timer.notification() == SIGEV_THREAD_ID || clock) {
             row.require(threads.getOrDefault(timer.notifyThread(), -1) == timer.pid(),
                     "notifyThread %d is not a thread of the process", timer.notifyThread());
         }
-        row.require(timer.clockThread() == 0 || clock && threads.getOrDefault(timer.clockThread(), -1) == timer.pid(),
-                "clockThread %d is not a thread of the process", timer.clockThread());
         row.notNegative("expiresNs", timer.expiresNs());
         row.notNegative("intervalNs", timer.intervalNs());
     }

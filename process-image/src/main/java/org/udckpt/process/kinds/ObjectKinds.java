@@ -32,6 +32,7 @@ import org.udckpt.process.kinds.inotify.FanotifyGroupKind;
 import org.udckpt.process.kinds.inotify.FanotifyMarkKind;
 import org.udckpt.process.kinds.inotify.InotifyKind;
 import org.udckpt.process.kinds.iouring.IoUringKind;
+import org.udckpt.process.kinds.iouring.RingRegistrationKind;
 import org.udckpt.process.kinds.ipc.MessageQueueKind;
 import org.udckpt.process.kinds.ipc.SemaphoreSetKind;
 import org.udckpt.process.kinds.ipc.SemaphoreUndoKind;
@@ -273,7 +274,9 @@ public enum ObjectKinds {
     CGROUP_NAMESPACE(new CgroupNamespaceKind()),
     CGROUP_NAMESPACE_MEMBER(new CgroupNamespaceMemberKind()),
     /** Of a {@link #JOB_FILESYSTEM}. */
-    OVERLAY_LAYER(new OverlayLayerKind());
+    OVERLAY_LAYER(new OverlayLayerKind()),
+    /** What is registered with an io_uring. */
+    RING_REGISTRATION(new RingRegistrationKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

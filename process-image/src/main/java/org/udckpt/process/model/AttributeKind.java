@@ -54,7 +54,9 @@ public enum AttributeKind {
     /** Its root, working directory and umask are those of its parent, whose pid this is (CLONE_FS). */
     SHARED_DIRECTORIES("shared-directories", 1),
     /** Its main thread has ended with this exit code, while others run (pthread_exit(3) in main). */
-    MAIN_ENDED("main-thread-ended", 1);
+    MAIN_ENDED("main-thread-ended", 1),
+    /** Of a thread: a timer of the process runs by its CPU time ({@link PosixTimer}), and does not signal just it. */
+    TIMER_CLOCK("timer-clock", 1);
 
     private final String label;
     private final int mostValues;

@@ -21,6 +21,8 @@ import org.udckpt.process.kinds.NewNames;
 import org.udckpt.process.kinds.deleted.DeletedWorkingDirectory;
 import org.udckpt.process.kinds.terminal.TerminalRestore;
 import org.udckpt.process.kinds.unix.PeerMakers;
+import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
@@ -341,6 +343,12 @@ public final class Restorer {
                 .collect(Collectors.groupingBy(ThreadState::pid));
     }
 
+    private Map<Integer, Integer> clocks(ProcessState process) {
+        return image.attributes().stream()
+                .filter(one -> one.kind() == AttributeKind.TIMER_CLOCK && one.pid() == process.pid())
+                .collect(Collectors.toMap(one -> (int) one.values()[0], Attribute::tid));
+    }
+
     /** Memory and descriptors are there: the rest of the process's state, and the end of the scratch memory. */
     private void finish(Tracee tracee, ProcessState process, AddressSpace space, Threads threads) {
         KernelAttributes attributes = attributesOf(process, tracee);
@@ -350,7 +358,7 @@ public final class Restorer {
         List<PosixTimer> own = timers.getOrDefault(process.pid(), List.of());
         Signals.restore(tracee, process, own);
         threads.queueSignals(own);
-        Timers.restore(tracee, process, own, threads);
+        Timers.restore(tracee, process, own, clocks(process), threads);
         attributes.giveThreads(threads);
         attributes.giveProcess();
         ProcessAttributes.restoreLimits(tracee, process);

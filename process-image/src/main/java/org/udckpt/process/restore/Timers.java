@@ -3,6 +3,7 @@ package org.udckpt.process.restore;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.udckpt.linux.Syscall;
@@ -19,7 +20,9 @@ final class Timers {
 
     private Timers() {}
 
-    static void restore(Tracee tracee, ProcessState process, List<PosixTimer> timers, Threads threads) {
+    /** @param clocks by timer, the thread whose CPU time it runs by, where that is not the one that it signals */
+    static void restore(Tracee tracee, ProcessState process, List<PosixTimer> timers, Map<Integer, Integer> clocks,
+            Threads threads) {
         for (int which = 0; which < 3; which++) {
             long interval = process.intervalTimers()[2 * which];
             long value = process.intervalTimers()[2 * which + 1];
@@ -37,7 +40,7 @@ final class Timers {
         }
         boolean chosen = tracee.tryCall(Syscall.PRCTL, PR_TIMER_CREATE_RESTORE_IDS, 1, 0, 0, 0) == 0; // Linux 6.16
         for (PosixTimer timer : timers.stream().sorted(Comparator.comparingInt(PosixTimer::timer)).toList()) {
-            int clock = timer.clockThread() != 0 ? timer.clockThread() : timer.notifyThread();
+            int clock = clocks.getOrDefault(timer.timer(), timer.notifyThread());
             make(tracee, timer, chosen, PosixTimer.ofThread(timer.clock()) ? threads.host(clock) : tracee.hostPid());
         }
         if (chosen) {

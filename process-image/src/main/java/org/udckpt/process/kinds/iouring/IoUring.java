@@ -20,15 +20,11 @@ import org.udckpt.process.model.KernelObject;
  * @param rings both queues' memory
  * @param entries memory of the submission queue's entries
  * @param buffers registered ones: address and length, 8 bytes each; zeros for none
- * @param files ids of registered ones, 8 bytes each; 0: none. An older image has none
- * @param registrar thread of its process that uses the ring by a registration of its own
- *        (IORING_REGISTER_RING_FDS); 0: none
- * @param slot of that
  * @param notes where the preloaded library has noted its inode: pid and address, 8 bytes each
  */
 public record IoUring(long id, int flags, int setup, int submissions, int completions, int processor, int idle,
         int done, int pid, int tid, long event, boolean eventAsync, byte[] offsets, byte[] rings, byte[] entries,
-        byte[] buffers, byte[] files, int registrar, int slot, byte[] notes) implements KernelObject {
+        byte[] buffers, byte[] notes) implements KernelObject {
     static final int IOPOLL = 1, SQPOLL = 1 << 1, SQ_AFF = 1 << 2, CQSIZE = 1 << 3, CLAMP = 1 << 4, R_DISABLED = 1 << 6,
             SUBMIT_ALL = 1 << 7, COOP_TASKRUN = 1 << 8, TASKRUN_FLAG = 1 << 9, SQE128 = 1 << 10, CQE32 = 1 << 11,
             SINGLE_ISSUER = 1 << 12, DEFER_TASKRUN = 1 << 13, NO_SQARRAY = 1 << 16;
@@ -36,8 +32,7 @@ public record IoUring(long id, int flags, int setup, int submissions, int comple
     static final int KEPT = IOPOLL | SQPOLL | SQ_AFF | CQSIZE | CLAMP | R_DISABLED | SUBMIT_ALL | COOP_TASKRUN
             | TASKRUN_FLAG | SQE128 | CQE32 | SINGLE_ISSUER | DEFER_TASKRUN | NO_SQARRAY;
     /** The largest queues that the kernel makes. */
-    static final int MOST_ENTRIES = 1 << 15, BUFFER_BYTES = 16, MOST_BUFFERS = 4000, NOTE_BYTES = 16,
-            MOST_FILES = 1 << 20, MOST_SLOTS = 16;
+    static final int MOST_ENTRIES = 1 << 15, BUFFER_BYTES = 16, MOST_BUFFERS = 4000, NOTE_BYTES = 16;
     /** What memory is mapped begins at a multiple of it. */
     public static final long MAPPED_AT = 0x800_0000L;
     /** What readlink(2) says of one, and /proc/PID/maps of its memory. */

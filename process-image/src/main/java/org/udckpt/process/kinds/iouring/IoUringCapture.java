@@ -77,7 +77,7 @@ final class IoUringCapture implements KindCapture {
                 rings.put(new IoUring(id, open.openFlags(), note.flags() & ~IoUring.R_DISABLED, submissions,
                         completions, note.processor(), note.idle(), done, note.process().namespacePid(), maker, 0,
                         note.eventAsync(), offsets, memory.rings(), memory.entries(), buffers(open),
-                        new byte[0], registrar(note), note.slot(), notes.places(note.inode())), note);
+                        notes.places(note.inode())), note);
                 files.read(open, note, id);
             }
             return null;
@@ -193,9 +193,12 @@ final class IoUringCapture implements KindCapture {
             }
             scope.table().add(new IoUring(ring.id(), ring.flags(), ring.setup(), ring.submissions(),
                     ring.completions(), ring.processor(), ring.idle(), ring.done(), ring.pid(), ring.tid(), event,
-                    ring.eventAsync(), ring.offsets(), ring.rings(), ring.entries(), ring.buffers(),
-                    files.objects(ring.id()),
-                    ring.registrar(), ring.slot(), ring.notes()));
+                    ring.eventAsync(), ring.offsets(), ring.rings(), ring.entries(), ring.buffers(), ring.notes()));
+            RingRegistration registered = new RingRegistration(scope.table().newId(), ring.id(),
+                    files.objects(ring.id()), registrar(note), note.slot());
+            if (!registered.empty()) {
+                scope.table().add(registered);
+            }
         });
     }
 }

@@ -40,13 +40,6 @@ public final class IoUringKind implements DescriptorKind<IoUring> {
                 RingMemory.ringBytes(ring.setup(), ring.submissions(), ring.completions(), ring.offsets()));
         size(row, "entries", ring.entries(), RingMemory.entryBytes(ring.setup(), ring.submissions()));
         row.bytes("buffers", ring.buffers(), 0, IoUring.MOST_BUFFERS * IoUring.BUFFER_BYTES, IoUring.BUFFER_BYTES);
-        row.bytes("files", ring.files(), 0, IoUring.MOST_FILES * Long.BYTES, Long.BYTES);
-        for (long file : RingFiles.ids(ring.files())) {
-            row.require(file == 0 || image.isOpen(file), "files name object %d, which is not open", file);
-        }
-        row.between(0, IoUring.MOST_SLOTS - 1, "slot", ring.slot());
-        row.require(ring.registrar() == 0 || isThread(image, ring.pid(), ring.registrar()),
-                "registrar %d is not a thread of its process", ring.registrar());
         row.bytes("notes", ring.notes(), 0, IoUring.NOTE_BYTES << 16, IoUring.NOTE_BYTES);
         for (RingNotes.Place place : RingNotes.places(ring.notes())) {
             row.require(image.process((int) place.pid()) && place.pid() == (int) place.pid() && place.address() > 0
@@ -57,7 +50,7 @@ public final class IoUringKind implements DescriptorKind<IoUring> {
                 "event %d is not open", ring.event());
     }
 
-    private static boolean isThread(CheckedImage image, int pid, int tid) {
+    static boolean isThread(CheckedImage image, int pid, int tid) {
         return image.image().threads().stream().anyMatch(thread -> thread.pid() == pid && thread.tid() == tid);
     }
 

@@ -106,25 +106,30 @@ final class IoUringRestore implements KindRestore<IoUring> {
     @Override
     public void placed() {
         for (IoUring ring : scope.objects(IoUring.class)) {
-            Maker maker = makers.get(ring);
             if (ring.buffers().length > 0) {
-                registerBuffers(maker, ring, scope.made().in(maker, ring.id()));
+                registerBuffers(makers.get(ring), ring, scope.made().in(makers.get(ring), ring.id()));
             }
-            if (ring.files().length > 0) {
-                registerFiles(maker, ring);
+        }
+        Map<Long, IoUring> rings =
+                scope.objects(IoUring.class).stream().collect(Collectors.toMap(IoUring::id, ring -> ring));
+        for (RingRegistration registration : scope.objects(RingRegistration.class)) {
+            IoUring ring = rings.get(registration.ring());
+            Maker maker = makers.get(ring);
+            if (registration.files().length > 0) {
+                registerFiles(maker, ring, RingFiles.ids(registration.files()));
             }
-            if (ring.registrar() != 0) {
+            if (registration.registrar() != 0) {
                 long fd = scope.made().in(maker, ring.id());
-                long registration = maker.structure().i32(ring.slot()).i32(0).i64(fd).put(); // io_uring_rsrc_update
-                maker.callInThread(ring.registrar(), "register an io_uring's descriptor", Syscall.IO_URING_REGISTER, fd,
-                        REGISTER_RING_FDS, registration, 1);
+                // struct io_uring_rsrc_update
+                long own = maker.structure().i32(registration.slot()).i32(0).i64(fd).put();
+                maker.callInThread(registration.registrar(), "register an io_uring's descriptor",
+                        Syscall.IO_URING_REGISTER, fd, REGISTER_RING_FDS, own, 1);
             }
         }
     }
 
     /** Places without a file first, and then the files, not more at a time than the memory for arguments takes. */
-    private void registerFiles(Maker maker, IoUring ring) {
-        long[] ids = RingFiles.ids(ring.files());
+    private void registerFiles(Maker maker, IoUring ring, long[] ids) {
         long fd = scope.made().in(maker, ring.id());
         long places = maker.structure().i32(ids.length).i32(FILES_SPARSE).i64(0).i64(0).i64(0).put();
         maker.callInThread(ring.tid(), "make places for files of an io_uring (EMFILE: ulimit -n)",

@@ -38,7 +38,7 @@ final class RingFiles {
         if (places == 0) {
             return;
         }
-        if (places > IoUring.MOST_FILES) {
+        if (places > RingRegistration.MOST_FILES) {
             throw open.refuse("an io_uring with places for " + places + " registered files cannot be checkpointed");
         }
         int[] known = note.fileCount() == places ? note.fileDescriptors() : new int[0];
@@ -65,7 +65,7 @@ final class RingFiles {
         }
     }
 
-    /** As in {@link IoUring}, when all descriptors were seen. */
+    /** As in {@link RingRegistration}, when all descriptors were seen. */
     byte[] objects(long id) {
         for (Ring ring : rings) {
             if (ring.id == id) {
