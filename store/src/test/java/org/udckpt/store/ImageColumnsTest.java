@@ -55,9 +55,6 @@ class ImageColumnsTest {
         Map<String, List<String>> now = new LinkedHashMap<>();
         TABLES.forEach(table -> now.put(table.getSimpleName(), columns(records(table))));
         now.put(OBJECTS, columns(List.copyOf(ObjectKinds.records())));
-            Files.write(Path.of("/tmp/cols"),
-                    now.entrySet().stream().map(e -> e.getKey() + " " + String.join(" ", e.getValue())).toList());
-        }
         Set<String> known = new LinkedHashSet<>();
         for (String line : Files.readAllLines(KNOWN)) {
             List<String> words = List.of(line.split(" "));
