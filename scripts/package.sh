@@ -130,12 +130,15 @@ archive_classes() {
         . "$root/scripts/installed.sh"
         find_installed_jdk
         set_locale
+        # By their names from here: the archive has them in it, and is the same wherever it was made.
+        cd "$root" || exit
+        jars=$(root=. && class_path)
         # With what calls of methods and lambdas are linked to, as the tree's has it.
         for file in classes.jsa again.jsa; do
             # shellcheck disable=SC2046 # flags are words
             zstd -dc "$class_list" | setarch -R "$java_home/bin/java" -Xshare:dump $(java_flags run) \
                 -XX:+AOTClassLinking \
-                -XX:SharedClassListFile=/dev/stdin -XX:SharedArchiveFile="$root/$file" -cp "$(class_path)" || exit
+                -XX:SharedClassListFile=/dev/stdin -XX:SharedArchiveFile="$root/$file" -cp "$jars" || exit
         done
         "$java_home/bin/java" -cp "$(class_path)" org.udckpt.cli.classarchive.SteadyArchive "$root/classes.jsa" \
             "$root/again.jsa" && rm "$root/again.jsa"
