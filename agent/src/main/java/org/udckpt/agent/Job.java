@@ -28,6 +28,7 @@ import org.udckpt.launch.pmi.PmiState;
 import org.udckpt.launch.pmi.ProcessMapping;
 import org.udckpt.linux.MountThread;
 import org.udckpt.process.restore.lazy.Filling;
+import org.udckpt.process.tracking.WriteTracking;
 import org.udckpt.support.config.Settings;
 import org.udckpt.support.report.ExitCode;
 import org.udckpt.support.report.Failure;
@@ -69,6 +70,7 @@ public final class Job implements AutoCloseable {
     private Runnable beforeNextRun = () -> {};
     private volatile Shepherd shepherd;
     private volatile Filling filling = Filling.NOTHING;
+    private volatile WriteTracking tracking = WriteTracking.OFF;
     private volatile BooleanSupplier terminalTaken = () -> false;
     private volatile EndListener endListener = EndListener.NOBODY;
 
@@ -321,6 +323,15 @@ public final class Job implements AutoCloseable {
     /** The runtime directory that the processes' environment names: that of the job's first incarnation. */
     public String namedRuntime() {
         return facts.namedRuntime() == null ? runtime.path().toString() : facts.namedRuntime();
+    }
+
+    /** Which of these ranks' memory was written to since the last checkpoint. */
+    public WriteTracking tracking() {
+        return tracking;
+    }
+
+    public void track(WriteTracking writes) {
+        tracking = owns(writes);
     }
 
     public AddressMap addresses() {

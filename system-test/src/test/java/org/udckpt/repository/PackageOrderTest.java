@@ -34,6 +34,7 @@ class PackageOrderTest {
             "ud-virt: ud ud.disni",
             "rc-virt:",
             "process-image: process.huge process.model process.names process.files process.trace"
+                    + " process.tracking"
                     + " process.identity process.kinds.base process.kinds.aio process.kinds.cgroup"
                     + " process.kinds.deleted"
                     + " process.kinds.epoll"

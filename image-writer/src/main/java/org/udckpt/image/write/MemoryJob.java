@@ -101,7 +101,7 @@ final class MemoryJob {
             result.completeExceptionally(failure);
         } else {
             result.complete(new MemoryResult(process, zeroBytes.get() + sameBytes.get() + plainBytes.get(),
-                    zeroBytes.get(), sameBytes.get(), storedBytes.get(),
+                    0, zeroBytes.get(), sameBytes.get(), storedBytes.get(),
                     System.nanoTime() - begin));
         }
     }

@@ -44,6 +44,8 @@ public final class NodeWriter implements Closeable {
     private final Set<String> tables = new HashSet<>(Set.of(ImageNames.CHUNKS, ImageNames.BLOCKS, LATENCY));
     private final Set<Integer> processes = new HashSet<>();
     private final SharedRanges shared = new SharedRanges();
+    /** Rows of memory that was not read. */
+    private final List<HashedChunk> carried = new ArrayList<>();
     private final List<StripeFile> stripes = new ArrayList<>();
     private final WriteOutcome outcome = new WriteOutcome();
     /**
@@ -86,8 +88,14 @@ public final class NodeWriter implements Closeable {
      * @throws IllegalArgumentException for overlapping ranges or a process that was given before
      * @throws IOException              when the stripe files cannot be made
      */
-    public synchronized CompletableFuture<MemoryResult> memory(int process, List<Range> ranges, PageSource source)
+    public CompletableFuture<MemoryResult> memory(int process, List<Range> ranges, PageSource source)
             throws IOException {
+        return memory(process, ranges, source, Unchanged.NOTHING);
+    }
+
+    /** As {@link #memory(int, List, PageSource)}. @param unchanged what of it need not be read */
+    public synchronized CompletableFuture<MemoryResult> memory(int process, List<Range> ranges, PageSource source,
+            Unchanged unchanged) throws IOException {
         checkOpen();
         List<Range> sorted = ranges.stream().sorted(Comparator.comparingLong(Range::address)).toList();
         for (int i = 1; i < sorted.size(); i++) {
@@ -102,8 +110,14 @@ public final class NodeWriter implements Closeable {
         long length = sorted.stream().mapToLong(Range::length).sum();
         bytes += length;
         options.meter().expect(length);
+        CarriedMemory here = CarriedMemory.of(process, sorted, unchanged, previous);
+        carried.addAll(here.rows());
+        long unread = here.bytes();
+        options.meter().done(unread, 0);
         try {
-            return submit(process, sorted, source);
+            return here.rest().isEmpty() && unread > 0
+                    ? CompletableFuture.completedFuture(new MemoryResult(process, unread, unread, 0, 0, 0, 0))
+                    : submit(process, here.rest(), source).thenApply(result -> result.withUnread(unread));
         } catch (IOException | RuntimeException e) {
             broken = e; // as a table that failed
             throw e;
@@ -214,7 +228,7 @@ public final class NodeWriter implements Closeable {
         }
         long nanos = 0;
         List<HashedChunk> chunks = List.of();
-        if (!stripes.isEmpty()) {
+        if (!stripes.isEmpty() || !carried.isEmpty()) {
             awaitMemory();
             closeWriters();
             for (StripeFile stripe : stripes) {
@@ -223,7 +237,7 @@ public final class NodeWriter implements Closeable {
             }
             nanos = System.nanoTime() - begin;
             List<StripeLog> logs = stripes.stream().map(StripeFile::log).toList();
-            chunks = shared.with(StripeLog.chunks(logs));
+            chunks = shared.with(StripeLog.chunks(logs, carried));
             files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.CHUNKS), Chunk.class,
                     chunks.stream().map(HashedChunk::chunk).toList()));
             files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.BLOCKS), Block.class,

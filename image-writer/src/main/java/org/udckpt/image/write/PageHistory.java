@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.udckpt.image.block.Chunk;
 
 /**
  * What a checkpoint holds of one node, page by page, so that the next one stores only what differs: 16 bytes for each
@@ -19,9 +18,7 @@ public final class PageHistory {
         this.checkpoint = checkpoint;
         Map<Integer, List<HashedChunk>> byProcess = new HashMap<>();
         for (HashedChunk chunk : part.chunks()) {
-            if (chunk.chunk().kind() == Chunk.Kind.DATA) {
-                byProcess.computeIfAbsent(chunk.chunk().process(), _ -> new ArrayList<>()).add(chunk);
-            }
+            byProcess.computeIfAbsent(chunk.chunk().process(), _ -> new ArrayList<>()).add(chunk);
         }
         byProcess.forEach((process, chunks) -> processes.put(process, new ProcessPages(chunks)));
     }

@@ -8,7 +8,7 @@ import org.udckpt.image.block.Chunk;
 final class ProcessPages {
     private final HashedChunk[] chunks;
 
-    /** @param chunks with stored bytes, by address */
+    /** @param chunks all, by address */
     ProcessPages(List<HashedChunk> chunks) {
         this.chunks = chunks.toArray(HashedChunk[]::new);
     }
@@ -27,10 +27,31 @@ final class ProcessPages {
             } else {
                 int page = (int) ((address - chunk.address()) / Range.PAGE);
                 long[] hashes = chunks[middle].hashes();
-                return hashes[2 * page] == high && hashes[2 * page + 1] == low ? middle : -1;
+                return hashes != null && hashes[2 * page] == high && hashes[2 * page + 1] == low ? middle : -1;
             }
         }
         return -1;
+    }
+
+    /**
+     * Rows for memory that is as it was then.
+     *
+     * @param process its number now
+     * @param unchanged by address
+     * @param rows receives them; what is not known of it has none
+     */
+    void carry(int process, List<Range> unchanged, List<HashedChunk> rows) {
+        int next = 0;
+        for (Range range : unchanged) {
+            while (next < chunks.length && chunks[next].chunk().end() <= range.address()) {
+                next++;
+            }
+            for (int i = next; i < chunks.length && chunks[i].chunk().address() < range.end(); i++) {
+                Chunk chunk = chunks[i].chunk();
+                rows.add(chunks[i].part(process, Math.max(range.address(), chunk.address()),
+                        Math.min(range.end(), chunk.end())));
+            }
+        }
     }
 
     Chunk chunk(int number) {

@@ -95,7 +95,7 @@ final class SelfWrittenMemory {
         if (failure != null) {
             result.completeExceptionally(failure);
         } else if (others == 0) {
-            result.complete(new MemoryResult(process, bytes, zeroBytes.sum(), sameBytes.sum(), storedBytes.sum(),
+            result.complete(new MemoryResult(process, bytes, 0, zeroBytes.sum(), sameBytes.sum(), storedBytes.sum(),
                     System.nanoTime() - begin));
         }
     }

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.udckpt.image.Range;
-import org.udckpt.image.block.Chunk;
 
 /** Ranges of a process's memory that are stored with another process: their rows name the other's blocks. */
 final class SharedRanges {
@@ -43,21 +42,8 @@ final class SharedRanges {
                         + " with process " + share.with + ", which has not stored it");
             }
             long end = Math.min(share.range.end(), entry.getValue().chunk().end());
-            to.add(part(entry.getValue(), share.process, at, end));
+            to.add(entry.getValue().part(share.process, at, end));
             at = end;
         }
-    }
-
-    private static HashedChunk part(HashedChunk of, int process, long start, long end) {
-        Chunk chunk = of.chunk();
-        if (chunk.kind() == Chunk.Kind.ZERO) {
-            return new HashedChunk(Chunk.zero(process, start, end - start), null);
-        }
-        int skipped = (int) (start - chunk.address());
-        int page = skipped / Range.PAGE;
-        long[] hashes = of.hashes() == null ? null
-                : java.util.Arrays.copyOfRange(of.hashes(), 2 * page, 2 * (page + (int) ((end - start) / Range.PAGE)));
-        return new HashedChunk(new Chunk(process, start, end - start, chunk.checkpoint(), chunk.block(),
-                chunk.within() + skipped, chunk.kind()), hashes);
     }
 }

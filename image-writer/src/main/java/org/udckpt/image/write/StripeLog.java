@@ -39,9 +39,13 @@ final class StripeLog {
         return all;
     }
 
-    /** All chunks by process and address, those that go on in memory and in their block joined. */
-    static List<HashedChunk> chunks(List<StripeLog> logs) {
-        List<HashedChunk> all = new ArrayList<>();
+    /**
+     * All chunks by process and address, those that go on in memory and in their block joined.
+     *
+     * @param others that are in no log
+     */
+    static List<HashedChunk> chunks(List<StripeLog> logs, List<HashedChunk> others) {
+        List<HashedChunk> all = new ArrayList<>(others);
         int before = 0;
         for (StripeLog log : logs) {
             for (HashedChunk one : log.chunks) {

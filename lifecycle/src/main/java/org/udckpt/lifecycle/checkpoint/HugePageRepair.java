@@ -65,7 +65,8 @@ public final class HugePageRepair implements AutoCloseable {
 
     /** False: there is no use in going on. */
     private boolean repair(JobProcess process) {
-        HugePages.Pass pass = HugePages.join(process.hostPid(), () -> closed || busy.getAsBoolean());
+        HugePages.Pass pass = HugePages.join(process.hostPid(), () -> closed || busy.getAsBoolean(),
+                block -> job.tracking().joining(process.hostPid(), block, block + HugePages.BYTES));
         switch (pass.end()) {
             case DONE, GIVEN_UP, GONE, NO_HUGE_PAGES -> {
                 return true;

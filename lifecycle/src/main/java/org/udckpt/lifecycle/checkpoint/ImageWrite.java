@@ -23,6 +23,7 @@ final class ImageWrite implements AutoCloseable {
     private final WriteMeter meter = new WriteMeter();
     private final ImageChain chain;
     private final CheckpointWriter writer;
+    private Map<Long, Integer> numbers = Map.of();
 
     /** Makes the checkpoint's directory, so that what is wrong with it is known before the job is stopped. */
     ImageWrite(JobFacts facts, ImageChain chain) {
@@ -63,7 +64,13 @@ final class ImageWrite implements AutoCloseable {
                 Map.of("job", facts.name(), "program", job.row().program(), "generation",
                         Integer.toString(facts.generation()), LaunchMode.LABEL, facts.launch().word())));
         chain.complete(writer);
+        numbers = node.numbers();
         return manifest;
+    }
+
+    /** Numbers of processes in it, by those that the job has for them; when it is written. */
+    Map<Long, Integer> numbers() {
+        return numbers;
     }
 
     /** Removes everything if it was not committed. */

@@ -20,6 +20,7 @@ import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.HotFiles;
 import org.udckpt.process.restore.lazy.Filling;
+import org.udckpt.process.tracking.WriteTracking;
 import org.udckpt.support.report.Durations;
 import org.udckpt.support.report.ExitCode;
 import org.udckpt.support.report.Failure;
@@ -47,6 +48,9 @@ public final class LocalCheckpoints implements CheckpointMethod {
         this.job = job;
         this.chain = new ImageChain(job.settings(), job.imageDirectory(), options, destination.beforeNumber(),
                 destination.damage());
+        if (options.form().incremental()) {
+            job.track(WriteTracking.ifAvailable());
+        }
         this.slowdown = new SlowdownMeter(job::sends, System::nanoTime);
     }
 
@@ -162,6 +166,7 @@ public final class LocalCheckpoints implements CheckpointMethod {
             LiveWrite write = image.live(snapshot);
             live = write;
             Manifest manifest = image.write(snapshot, write, statistics.row());
+            job.tracking().committed(manifest.id(), image.numbers());
             if (end != null) {
                 try {
                     end.run();

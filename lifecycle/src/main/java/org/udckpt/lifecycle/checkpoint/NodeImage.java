@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.udckpt.image.Range;
 import org.udckpt.image.write.NodeWriter;
+import org.udckpt.image.write.Unchanged;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.JobFile;
@@ -16,6 +17,7 @@ import org.udckpt.process.model.MappedFile;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.SelfWriting;
 import org.udckpt.process.model.SharedRange;
+import org.udckpt.process.model.Unwritten;
 import org.udckpt.store.FilePlace;
 import org.udckpt.store.ImageTables;
 import org.udckpt.store.MemoryRow;
@@ -36,11 +38,13 @@ final class NodeImage {
     private final NodeWriter node;
     private final NodeSnapshot snapshot;
     private final KnownPrograms programs;
+    private final Map<Long, Integer> numbers;
 
-    private NodeImage(NodeWriter node, NodeSnapshot snapshot, KnownPrograms programs) {
+    private NodeImage(NodeWriter node, NodeSnapshot snapshot, KnownPrograms programs, Map<Long, Integer> numbers) {
         this.node = node;
         this.snapshot = snapshot;
         this.programs = programs;
+        this.numbers = numbers;
     }
 
     /**
@@ -62,7 +66,8 @@ final class NodeImage {
             int number = !source.process() && paths.containsKey(source.id()) ? files.of(paths.get(source.id()))
                     : rows.size() + 1;
             rows.add(new MemoryRow(number, source.process(), source.id()));
-            live.follow(source, node.memory(number, ranges(source.own()), PageSources.of(source)));
+            live.follow(source,
+                    node.memory(number, ranges(source.own()), PageSources.of(source), unchanged(source.unwritten())));
             if (source.process()) {
                 numbers.put(source.id(), number);
             }
@@ -71,7 +76,7 @@ final class NodeImage {
         ImageTables.requireReadable(capture.image(), capture.sources());
         ImageTables.write(node, capture.image(), rows);
         ImageTables.writeRanks(node, ranks);
-        return new NodeImage(node, snapshot, files.programs());
+        return new NodeImage(node, snapshot, files.programs(), numbers);
     }
 
     /** What the agent of one node of several adds: its own state. */
@@ -89,6 +94,11 @@ final class NodeImage {
         snapshot.capture().verifyFiles();
         snapshot.capture().libraries().notes().forEach(Messages::warn);
         node.table("rank-phases", PhaseTimes.class, snapshot.capture().times());
+    }
+
+    /** Numbers of processes in the image, by those that the job has for them. */
+    Map<Long, Integer> numbers() {
+        return numbers;
     }
 
     private static Map<Long, String> paths(JobImage image) {
@@ -112,6 +122,11 @@ final class NodeImage {
             node.share(number, numbers.get(range.with()),
                     List.of(new Range(range.start(), range.end() - range.start())));
         }
+    }
+
+    private static Unchanged unchanged(Unwritten memory) {
+        return memory.checkpoint() == 0 ? Unchanged.NOTHING
+                : new Unchanged(memory.checkpoint(), memory.process(), ranges(memory.unchanged()));
     }
 
     private static List<Range> ranges(long[] extents) {

@@ -97,7 +97,8 @@ final class QuiesceSession implements AutoCloseable {
         var numbered = job.numbers().all(); // of all that will be in the image: some may end a moment after the stop
         CaptureRequest request = new CaptureRequest(RankRoots.of(job.facts().launch(), job.ranks().ranks(), owned),
                 streams, ExternalConnections.of(job.settings()) == ExternalConnections.CLOSE,
-                JobFiles.request(job, hot), leases, calls, job.shepherd().program());
+                JobFiles.request(job, hot), leases, calls, job.tracking(), job.shepherd().program());
+        job.tracking().begin();
         Capture capture = standing ? Capture.standing(request) : Capture.take(request);
         try {
             for (int pid : capture.shepherdsPids()) {

@@ -20,6 +20,7 @@ import org.udckpt.image.write.WriterOptions;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.HotFiles;
+import org.udckpt.process.tracking.WriteTracking;
 import org.udckpt.store.FilePlace;
 import org.udckpt.store.ImageProcesses;
 import org.udckpt.store.RankRow;
@@ -73,6 +74,8 @@ public final class UnitCheckpoints {
     private boolean over;
     private long traffic;
     private PageHistory pages;
+    /** Of processes in the part that is being written, by those that the job has for them. */
+    private Map<Long, Integer> numbers = Map.of();
     private volatile Phase phase;
     private volatile LiveWrite live;
     private volatile Runnable committed = () -> {};
@@ -84,6 +87,9 @@ public final class UnitCheckpoints {
         this.job = job;
         this.place = place;
         this.options = options;
+        if (options.form().incremental()) {
+            job.track(WriteTracking.ifAvailable());
+        }
     }
 
     /** Whether a checkpoint is under way here. */
@@ -193,6 +199,7 @@ public final class UnitCheckpoints {
         NodeImage image = NodeImage.begin(part.node(), snapshot, ranks, files, write);
         image.writeAgent(place.files(order.directory()));
         image.finish();
+        numbers = image.numbers();
         part.statistics(snapshot.times());
         PartReport report = part.finish();
         NodeSnapshot written = snapshot;
@@ -233,6 +240,7 @@ public final class UnitCheckpoints {
     /** The part belongs to a checkpoint. */
     public void commit() throws IOException {
         pages = part.pages();
+        job.tracking().committed(order.checkpoint(), numbers);
         statistics.complete(meter);
         part.close();
         part = null;

@@ -121,7 +121,7 @@ public final class Capture implements AutoCloseable {
         CapturedFiles files = new CapturedFiles(stop.files, request.files().libraries(), ranks);
         try {
             for (CaptureRequest.Root root : request.roots()) {
-                ranks.add(new RankCapture(root, request.calls()));
+                ranks.add(new RankCapture(root, request.calls(), request.tracking()));
             }
             all(ranks, RankCapture::stop);
             adoptOrphans(ranks);

@@ -5,6 +5,7 @@ import java.util.List;
 import org.udckpt.linux.Files;
 import org.udckpt.process.files.FileLeases;
 import org.udckpt.process.files.FileRequest;
+import org.udckpt.process.tracking.WriteTracking;
 
 /**
  * What to capture together. Pids are as the agent numbers them.
@@ -14,16 +15,17 @@ import org.udckpt.process.files.FileRequest;
  * @param files which of the job's files are captured with it
  * @param leases that there were a moment before
  * @param calls what earlier captures of the same incarnation have seen
+ * @param tracking of the job's processes
  * @param shepherd udckpt-shepherd, which also does what must not end with this process
  */
 public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean closesOutside, FileRequest files,
-        FileLeases leases, TimedCalls calls, Path shepherd) {
+        FileLeases leases, TimedCalls calls, WriteTracking tracking, Path shepherd) {
     /**
      * Saves the files that are open for writing, and is refused if there are connections to the outside; the native
      * parts are where the property {@code udckpt.native} says.
      */
     public CaptureRequest(List<Root> roots, StandardStreams streams) {
-        this(roots, streams, false, FileRequest.open(), FileLeases.now(), new TimedCalls(),
+        this(roots, streams, false, FileRequest.open(), FileLeases.now(), new TimedCalls(), WriteTracking.OFF,
                 Path.of(System.getProperty("udckpt.native", ""), "udckpt-shepherd"));
     }
 

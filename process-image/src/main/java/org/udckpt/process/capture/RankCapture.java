@@ -7,17 +7,20 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.IpcGroup;
 import org.udckpt.process.kinds.mount.JobMounts;
 import org.udckpt.process.trace.TracerThread;
+import org.udckpt.process.tracking.WriteTracking;
 
 /** One rank's tree in the middle of a capture, driven phase by phase on its own tracer thread. */
 final class RankCapture {
     final CaptureRequest.Root root;
     final TracerThread tracer;
     private final Stopper stopper;
+    private final WriteTracking tracking;
     private final Zombies zombies = new Zombies();
     private long begun;
     private long ended;
@@ -26,8 +29,9 @@ final class RankCapture {
     private long forkNs;
     private long resumeNs;
 
-    RankCapture(CaptureRequest.Root root, TimedCalls calls) {
+    RankCapture(CaptureRequest.Root root, TimedCalls calls, WriteTracking tracking) {
         this.root = root;
+        this.tracking = tracking;
         this.stopper = new Stopper(calls);
         this.tracer = new TracerThread("trace-rank-" + root.rank());
     }
@@ -131,6 +135,7 @@ final class RankCapture {
 
     CompletableFuture<Long> fork() {
         return timed(() -> {
+            track(); // before the copies are made: what changes from here on is the next checkpoint's
             List<SnapshotFork> forks = processes().stream().map(SnapshotFork::new).toList();
             RuntimeException failure;
             try (ForkRoom _ = new ForkRoom(processes())) {
@@ -149,6 +154,18 @@ final class RankCapture {
             ended = System.nanoTime();
             return null;
         }, ns -> forkNs = ns);
+    }
+
+    private void track() {
+        for (TracedProcess process : processes()) {
+            if (tracking.on()) {
+                long[] mappings = process.mappings.stream()
+                        .filter(mapping -> !mapping.shared() && !mapping.kernelOwned() && !process.owns(mapping))
+                        .flatMapToLong(mapping -> LongStream.of(mapping.start(), mapping.end())).toArray();
+                process.unwritten = tracking.stopped(process.task(), process.namespacePid, process.status,
+                        process.main().injector, mappings);
+            }
+        }
     }
 
     /** Null, or why not all of them could be made. */

@@ -15,6 +15,7 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.SelfWriteOrder;
 import org.udckpt.process.model.SelfWriting;
 import org.udckpt.process.model.SharedRange;
+import org.udckpt.process.model.Unwritten;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.TracerThread;
 import org.udckpt.process.trace.WaitStatus;
@@ -132,6 +133,11 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     @Override
     public List<SharedRange> shared() {
         return shared;
+    }
+
+    @Override
+    public Unwritten unwritten() {
+        return process.unwritten;
     }
 
     @Override

@@ -20,6 +20,7 @@ import org.udckpt.process.kinds.base.GroupMember;
 import org.udckpt.process.kinds.mount.MountNamespace;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.PosixTimer;
+import org.udckpt.process.model.Unwritten;
 import org.udckpt.process.trace.WaitStatus;
 
 /** A process in the middle of a capture. Pids are the agent's, except where a name says namespace. */
@@ -46,6 +47,8 @@ final class TracedProcess implements AskedProcess {
     final Set<Integer> workers = new HashSet<>();
     final List<PosixTimer> timers = new ArrayList<>();
     final List<Attribute> timerClocks = new ArrayList<>();
+    /** What of its memory need not be read. */
+    Unwritten unwritten = Unwritten.NOTHING;
 
     ProcessMemory memory;
     List<Mapping> mappings;

@@ -6,6 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
@@ -16,6 +17,8 @@ import org.udckpt.linux.Syscall;
  * small ones (a copy-on-write fault copies 4 KiB), and khugepaged would take minutes per GiB to join them again.
  */
 public final class HugePages {
+    /** Of a huge page. */
+    public static final long BYTES = 2 << 20;
     private static final int PROCESS_MADVISE = 440;
     // Linux 6.1; of another process from 6.1 on too, with CAP_SYS_NICE (process_madvise(2))
     private static final int MADV_COLLAPSE = 25;
@@ -37,8 +40,9 @@ public final class HugePages {
      * copied where it touches just that.
      *
      * @param givenUp asked before each huge page; while a snapshot lives, nothing must be joined: it would be copied
+     * @param joining is told the address of each block before it is joined
      */
-    public static Pass join(int pid, BooleanSupplier givenUp) {
+    public static Pass join(int pid, BooleanSupplier givenUp, LongConsumer joining) {
         int joined = 0;
         int task = Proc.living(pid);
         try (ProcessHandleFd process = new ProcessHandleFd(task); Arena arena = Arena.ofConfined()) {
@@ -50,6 +54,7 @@ public final class HugePages {
                 range.set(JAVA_LONG, 0, block);
                 range.set(JAVA_LONG, 8, SplitPages.HUGE);
                 long begin = System.nanoTime();
+                joining.accept(block);
                 long result = Syscall.call(PROCESS_MADVISE, process.number(), range.address(), 1, MADV_COLLAPSE, 0);
                 if (result == SplitPages.HUGE) {
                     joined++;

@@ -14,7 +14,7 @@ import org.udckpt.linux.Syscall;
 
 /** Finds memory of a process that could be huge pages and is small ones: what khugepaged would find in time. */
 final class SplitPages {
-    static final long HUGE = 2 << 20;
+    static final long HUGE = HugePages.BYTES;
     /** Page categories of PAGEMAP_SCAN; linux/fs.h, Linux 6.7. */
     private static final long FILE = 4, PRESENT = 8, ZERO_PAGE = 32, IS_HUGE = 64;
     private static final int ARGUMENT = 96, RANGE = 24;

@@ -39,6 +39,11 @@ public interface MemorySource {
                 shared().stream().flatMapToLong(range -> LongStream.of(range.start(), range.end())).toArray());
     }
 
+    /** Of a process that is captured: what need not be read, where a checkpoint is based on another one. */
+    default Unwritten unwritten() {
+        return Unwritten.NOTHING;
+    }
+
     /**
      * Of a process in an image: where all of {@link #extents} is stored, ascending; empty where the source cannot say
      * it.

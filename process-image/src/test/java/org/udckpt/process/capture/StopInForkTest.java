@@ -25,7 +25,7 @@ class StopInForkTest {
         try (Target target = Target.feature("threads", Target.LIBRARY)) {
             CaptureRequest request = target.request();
             ObjectTable table = new ObjectTable(new Outside(request.closesOutside()));
-            RankCapture rank = new RankCapture(request.roots().getFirst(), request.calls());
+            RankCapture rank = new RankCapture(request.roots().getFirst(), request.calls(), request.tracking());
             try (FileCut files = new FileCut(request.files(), table::newId, GrowingFiles.read(request));
                     JobMounts mounts = new JobMounts()) {
                 await(rank.stop());

@@ -38,9 +38,9 @@ class HugePagesTest {
                 memory.set(JAVA_BYTE, at + 5 * PAGE, (byte) 8);
             }
             assertEquals(BLOCKS, split(start).size());
-            HugePages.Pass none = HugePages.join(self(), () -> true);
+            HugePages.Pass none = HugePages.join(self(), () -> true, _ -> {});
             assertEquals(new HugePages.Pass(0, HugePages.End.GIVEN_UP), none);
-            HugePages.Pass pass = HugePages.join(self(), () -> false);
+            HugePages.Pass pass = HugePages.join(self(), () -> false, _ -> {});
             assumeTrue(pass.end() != HugePages.End.NOT_PERMITTED, "needs CAP_SYS_NICE");
             assertEquals(HugePages.End.DONE, pass.end());
             assertTrue(pass.joined() >= BLOCKS, pass.toString());
@@ -67,7 +67,7 @@ class HugePagesTest {
             }
             assertTrue(Files.exists(directory.resolve("ready")), "the program does not begin");
             for (ProcessHandle process : List.of(parent.toHandle(), parent.children().findFirst().orElseThrow())) {
-                HugePages.Pass pass = HugePages.join((int) process.pid(), () -> false);
+                HugePages.Pass pass = HugePages.join((int) process.pid(), () -> false, _ -> {});
                 assumeTrue(pass.end() != HugePages.End.NOT_PERMITTED, "needs CAP_SYS_NICE");
                 assertEquals(new HugePages.Pass(0, HugePages.End.DONE), pass);
             }
@@ -109,6 +109,6 @@ class HugePagesTest {
     void aProcessThatHasEnded() throws Exception {
         Process process = new ProcessBuilder("true").start();
         process.waitFor();
-        assertEquals(HugePages.End.GONE, HugePages.join((int) process.pid(), () -> false).end());
+        assertEquals(HugePages.End.GONE, HugePages.join((int) process.pid(), () -> false, _ -> {}).end());
     }
 }

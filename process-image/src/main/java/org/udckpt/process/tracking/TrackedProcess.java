@@ -1,0 +1,108 @@
+package org.udckpt.process.tracking;
+
+import org.udckpt.linux.LinuxError;
+import org.udckpt.process.model.AddressRanges;
+import org.udckpt.process.model.Unwritten;
+
+/** One process whose writes are noted. By one thread at a time. */
+final class TrackedProcess implements AutoCloseable {
+    private final int pid;
+    /** As the job numbers it. */
+    private final int named;
+    private WriteProtection protection;
+    /** The checkpoint since which {@link #written} is all that was written; 0: nothing is known. */
+    private long base;
+    /** The process's number in that checkpoint. */
+    private int number;
+    private PageRanges written = new PageRanges();
+
+    /** @param pid as the agent numbers it */
+    TrackedProcess(int pid, int named) {
+        this.pid = pid;
+        this.named = named;
+    }
+
+    int named() {
+        return named;
+    }
+
+    int pid() {
+        return pid;
+    }
+
+    boolean protectedNow() {
+        return protection != null;
+    }
+
+    /** A context of the memory that it has now; of what was there before, nothing is known. */
+    synchronized void protect(WriteProtection made) {
+        forget();
+        protection = made;
+    }
+
+    /** Nothing is known of its memory, and nothing is noted any more. */
+    synchronized void forget() {
+        if (protection != null) {
+            protection.close();
+            protection = null;
+        }
+        base = 0;
+        written = new PageRanges();
+    }
+
+    /**
+     * What was written until now is kept in mind, and the next writes are noted again. Of memory that is new since, all
+     * counts as written; also what cannot be registered.
+     *
+     * @param mappings {start, end} pairs of its private memory
+     * @return false: it has other memory now, for which {@link #protect} is needed
+     */
+    synchronized boolean scan(long[] mappings) {
+        PageRanges now = new PageRanges();
+        PageRanges ignored = new PageRanges();
+        try (WrittenScan scan = new WrittenScan(pid)) {
+            for (int i = 0; i < mappings.length; i += 2) {
+                long start = mappings[i];
+                long end = mappings[i + 1];
+                if (scan.scan(start, end, now)) {
+                    continue;
+                }
+                now.add(start, end);
+                long result = protection.register(start, end);
+                if (result == -LinuxError.ESRCH) {
+                    return false;
+                }
+                if (result == 0) {
+                    scan.scan(start, end, ignored);
+                }
+            }
+        }
+        written = written.with(now);
+        return true;
+    }
+
+    /** Of these mappings what nobody has written to since the base; {@link Unwritten#NOTHING} without one. */
+    synchronized Unwritten unwritten(long[] mappings) {
+        return base == 0 ? Unwritten.NOTHING
+                : new Unwritten(base, number, AddressRanges.without(mappings, written.pairs()));
+    }
+
+    /** What it held at its last stop is in this checkpoint. */
+    synchronized void committed(long checkpoint, int its) {
+        base = protection == null ? 0 : checkpoint;
+        number = its;
+        written = new PageRanges();
+    }
+
+    /** This memory counts as written from now on: somebody may write to it whom the kernel does not see. */
+    synchronized void release(long start, long end) {
+        if (protection != null) {
+            protection.release(start, end);
+        }
+    }
+
+    @Override
+    public void close() {
+        forget();
+    }
+}

@@ -1,0 +1,151 @@
+package org.udckpt.process.tracking;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.ProcessHandleFd;
+import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.Unwritten;
+import org.udckpt.process.trace.Injector;
+
+/**
+ * The processes of a job here, and what of their private memory was written to between its checkpoints. Memory that a
+ * device writes to is pinned, and such writes the kernel does not see: a process with pinned memory is not tracked, nor
+ * one whose system calls are filtered, as its filter may end it for userfaultfd(2). One checkpoint at a time; its stops
+ * from several threads, one for each process.
+ */
+public final class WriteTracking implements AutoCloseable {
+    /** Of jobs whose checkpoints store everything. */
+    public static final WriteTracking OFF = new WriteTracking(false);
+
+    private final boolean on;
+    private final Map<Integer, TrackedProcess> processes = new ConcurrentHashMap<>();
+    /** Those that have stopped for the checkpoint that is being made. */
+    private final Map<Integer, TrackedProcess> stopped = new ConcurrentHashMap<>();
+
+    private WriteTracking(boolean on) {
+        this.on = on;
+    }
+
+    /** Where the kernel can; else nothing is ever known. */
+    public static WriteTracking ifAvailable() {
+        return WriteProtection.available() ? new WriteTracking(true) : OFF;
+    }
+
+    /** Whether it does anything. */
+    public boolean on() {
+        return on;
+    }
+
+    /**
+     * In the stop, before the process is copied.
+     *
+     * @param pid as the agent numbers it
+     * @param named as the job does
+     * @param status its file in /proc
+     * @param main makes calls in it
+     * @param mappings {start, end} pairs of its private memory
+     */
+    public Unwritten stopped(int pid, int named, String status, Injector main, long[] mappings) {
+        if (!on) {
+            return Unwritten.NOTHING;
+        }
+        TrackedProcess process = processes.computeIfAbsent(pid, _ -> new TrackedProcess(pid, named));
+        stopped.put(pid, process);
+        try {
+            if (!"0 kB".equals(Proc.field(status, "VmPin:")) || !"0".equals(Proc.field(status, "Seccomp:"))) {
+                process.forget();
+                return Unwritten.NOTHING;
+            }
+            if (process.protectedNow() && process.scan(mappings)) {
+                return process.unwritten(mappings);
+            }
+            process.forget();
+            WriteProtection made = make(pid, main);
+            if (made != null) {
+                process.protect(made);
+                process.scan(mappings);
+            }
+            return Unwritten.NOTHING;
+        } catch (LinuxError failure) {
+            process.forget(); // its memory is read, as without tracking
+            return Unwritten.NOTHING;
+        }
+    }
+
+    /** Null where the process may not have one. */
+    private static WriteProtection make(int pid, Injector main) {
+        long its = main.call(WriteProtection.SYSTEM_CALL, WriteProtection.FLAGS);
+        if (its < 0) {
+            return null;
+        }
+        WriteProtection made;
+        try (ProcessHandleFd handle = new ProcessHandleFd(pid)) {
+            made = new WriteProtection(handle.duplicate((int) its));
+        } finally {
+            main.check("close", Syscall.CLOSE, its);
+        }
+        if (made.agree() != 0) {
+            made.close();
+            return null;
+        }
+        return made;
+    }
+
+    /**
+     * The checkpoint is complete.
+     *
+     * @param checkpoint its number
+     * @param numbers of processes in it, as the job numbers them
+     */
+    public void committed(long checkpoint, Map<Long, Integer> numbers) {
+        stopped.values().forEach(process -> {
+            Integer number = numbers.get((long) process.named());
+            if (number == null) {
+                process.forget();
+            } else {
+                process.committed(checkpoint, number);
+            }
+        });
+        keepStopped();
+        stopped.clear();
+    }
+
+    /** Processes that were not there at the last stop have ended. */
+    private void keepStopped() {
+        List<TrackedProcess> ended = new ArrayList<>();
+        processes.values().removeIf(process -> {
+            boolean gone = !stopped.containsKey(process.pid());
+            if (gone) {
+                ended.add(process);
+            }
+            return gone;
+        });
+        ended.forEach(TrackedProcess::close);
+    }
+
+    /**
+     * A stop is about to begin. Where there is no checkpoint of the last one, what has been written since the one
+     * before is still known.
+     */
+    public void begin() {
+        stopped.clear();
+    }
+
+    /** Its pages are about to be joined: they count as written, for those that are noted cannot be. */
+    public void joining(int pid, long start, long end) {
+        TrackedProcess process = processes.get(pid);
+        if (process != null) {
+            process.release(start, end);
+        }
+    }
+
+    @Override
+    public void close() {
+        processes.values().forEach(TrackedProcess::close);
+        processes.clear();
+    }
+}

@@ -1,0 +1,65 @@
+package org.udckpt.process.tracking;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxConstants;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
+
+/** Asks which of a process's own pages were written to, and has the kernel note the next write to each of them. */
+final class WrittenScan implements AutoCloseable {
+    /** Page categories of PAGEMAP_SCAN; Documentation/admin-guide/mm/pagemap.rst, Linux 6.7. */
+    private static final long WRITTEN = 2, FILE = 4, PRESENT = 8, SWAPPED = 16, ZERO_PAGE = 32;
+    /** PM_SCAN_WP_MATCHING, and PM_SCAN_CHECK_WPASYNC: EPERM in memory that is not registered. */
+    private static final long PROTECT = 1, CHECK = 2;
+    private static final int ARGUMENT = 96, RANGE = 24, RANGES = 512;
+
+    private final int fd;
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment argument = arena.allocate(ARGUMENT, 8);
+    private final MemorySegment ranges = arena.allocate((long) RANGE * RANGES, 8);
+
+    /** @throws LinuxError the process is gone */
+    WrittenScan(int pid) {
+        this.fd = Files.open("/proc/" + pid + "/pagemap", Syscall.O_RDONLY);
+    }
+
+    /**
+     * @param start of a mapping
+     * @param written receives what was written to of it since the last scan
+     * @return whether writes to it are noted; if not, nothing is known of it
+     */
+    boolean scan(long start, long end, PageRanges written) {
+        for (long at = start; at < end; at = argument.get(JAVA_LONG, 32)) {
+            argument.fill((byte) 0);
+            argument.set(JAVA_LONG, 0, ARGUMENT);
+            argument.set(JAVA_LONG, 8, PROTECT | CHECK);
+            argument.set(JAVA_LONG, 16, at);
+            argument.set(JAVA_LONG, 24, end);
+            argument.set(JAVA_LONG, 40, ranges.address());
+            argument.set(JAVA_LONG, 48, RANGES);
+            argument.set(JAVA_LONG, 64, FILE | ZERO_PAGE); // category_inverted
+            argument.set(JAVA_LONG, 72, WRITTEN | FILE | ZERO_PAGE); // category_mask
+            argument.set(JAVA_LONG, 80, PRESENT | SWAPPED); // category_anyof_mask
+            argument.set(JAVA_LONG, 88, WRITTEN); // return_mask: the same for all, so that ranges join
+            long n = Syscall.call(Syscall.IOCTL, fd, LinuxConstants.PAGEMAP_SCAN, argument.address());
+            if (n == -LinuxError.EPERM) {
+                return false;
+            }
+            LinuxError.check(n, "PAGEMAP_SCAN");
+            for (long i = 0; i < n; i++) {
+                written.add(ranges.get(JAVA_LONG, i * RANGE), ranges.get(JAVA_LONG, i * RANGE + 8));
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+        Files.close(fd);
+    }
+}
