@@ -60,6 +60,14 @@ final class CheckpointOptions {
             + "protection of memory in images; default: gmac")
     private String integrity;
 
+    @picocli.CommandLine.Option(names = "--write-tracking", description = "incremental checkpoints do not read memory "
+            + "that has not been written to, as the kernel says (Linux 6.7)")
+    private boolean writeTracking;
+
+    @picocli.CommandLine.Option(names = "--verify-tracking", description = "as --write-tracking, but read it all the "
+            + "same, and compare")
+    private boolean verifyTracking;
+
     @picocli.CommandLine.Option(names = "--encrypt", paramLabel = "file:PATH|command:COMMAND",
             description = "encrypt images, and read encrypted images, with the key from a file or a command")
     private String encrypt;
@@ -123,6 +131,8 @@ final class CheckpointOptions {
                 .flag(Option.KEEP_FAST, keepFast)
                 .flag(Option.MAX_RATE, maxRate).flag(Option.IO_IDLE, ioIdle ? "true" : null).flag(Option.BUFFER, buffer)
                 .flag(Option.FULL_INTERVAL, fullInterval).flag(Option.COMPRESS, compress)
+                .flag(Option.WRITE_TRACKING, writeTracking ? "true" : null)
+                .flag(Option.VERIFY_TRACKING, verifyTracking ? "true" : null)
                 .flag(Option.INTEGRITY, integrity).flag(Option.ENCRYPT, encrypt)
                 .flag(Option.EXTERNAL_CONNECTIONS, externalConnections)
                 .flag(Option.RESTART_ON_FAILURE, restartOnFailure == null ? null : restartOnFailure.toString())

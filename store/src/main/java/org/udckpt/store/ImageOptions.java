@@ -36,7 +36,14 @@ public final class ImageOptions {
         Courtesy courtesy =
                 new Courtesy(rate == 0 ? RateLimit.NONE : RateLimit.of(rate), settings.truth(Option.IO_IDLE));
         return WriterOptions.of(key).withStorage(ImageTrust.storage(settings)).withForm(FormSettings.of(settings))
-                .withBufferBytes(settings.bytes(Option.BUFFER, Settings.SMALLEST_BUFFER)).withCourtesy(courtesy);
+                .withBufferBytes(settings.bytes(Option.BUFFER, Settings.SMALLEST_BUFFER)).withCourtesy(courtesy)
+                .withVerify(settings.truth(Option.VERIFY_TRACKING));
+    }
+
+    /** Whether checkpoints are to know what was written between them. */
+    public static boolean tracked(Settings settings) {
+        return FormSettings.fullEvery(settings) > 1
+                && (settings.truth(Option.WRITE_TRACKING) || settings.truth(Option.VERIFY_TRACKING));
     }
 
     /** In a thread of its own, which keeps the priorities. */

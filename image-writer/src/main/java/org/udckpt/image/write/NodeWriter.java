@@ -111,6 +111,9 @@ public final class NodeWriter implements Closeable {
         bytes += length;
         options.meter().expect(length);
         CarriedMemory here = CarriedMemory.of(process, sorted, unchanged, previous);
+        if (options.verify()) {
+            UnchangedCheck.require(here.rows(), source);
+        }
         carried.addAll(here.rows());
         long unread = here.bytes();
         options.meter().done(unread, 0);

@@ -20,10 +20,11 @@ import org.udckpt.image.storage.StorageIo;
  * @param direct write stripe files past the page cache where the file system takes it
  * @param courtesy what the writing leaves to the job
  * @param meter counts while a checkpoint is written; each has its own
+ * @param verify read also what is said to be {@link Unchanged}, and compare it
  */
 public record WriterOptions(ImageKey key, StorageIo storage, ImageForm form, int stripes, int readers, int workers,
         long bufferBytes,
-        boolean direct, Courtesy courtesy, WriteMeter meter) {
+        boolean direct, Courtesy courtesy, WriteMeter meter, boolean verify) {
     public WriterOptions {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(storage, "storage");
@@ -40,34 +41,45 @@ public record WriterOptions(ImageKey key, StorageIo storage, ImageForm form, int
     public static WriterOptions of(ImageKey key) {
         int threads = Math.clamp(Runtime.getRuntime().availableProcessors(), 1, 4);
         return new WriterOptions(key, LocalStorage.INSTANCE, ImageForm.PLAIN, 2, threads, threads, 256L << 20, true,
-                Courtesy.NONE, new WriteMeter());
+                Courtesy.NONE, new WriteMeter(), false);
     }
 
     public WriterOptions withStorage(StorageIo other) {
-        return new WriterOptions(key, other, form, stripes, readers, workers, bufferBytes, direct, courtesy, meter);
+        return new WriterOptions(key, other, form, stripes, readers, workers, bufferBytes, direct, courtesy, meter,
+                verify);
     }
 
     public WriterOptions withForm(ImageForm other) {
-        return new WriterOptions(key, storage, other, stripes, readers, workers, bufferBytes, direct, courtesy, meter);
+        return new WriterOptions(key, storage, other, stripes, readers, workers, bufferBytes, direct, courtesy, meter,
+                verify);
     }
 
     public WriterOptions withStripes(int other) {
-        return new WriterOptions(key, storage, form, other, readers, workers, bufferBytes, direct, courtesy, meter);
+        return new WriterOptions(key, storage, form, other, readers, workers, bufferBytes, direct, courtesy, meter,
+                verify);
     }
 
     public WriterOptions withBufferBytes(long other) {
-        return new WriterOptions(key, storage, form, stripes, readers, workers, other, direct, courtesy, meter);
+        return new WriterOptions(key, storage, form, stripes, readers, workers, other, direct, courtesy, meter, verify);
     }
 
     public WriterOptions withDirect(boolean other) {
-        return new WriterOptions(key, storage, form, stripes, readers, workers, bufferBytes, other, courtesy, meter);
+        return new WriterOptions(key, storage, form, stripes, readers, workers, bufferBytes, other, courtesy, meter,
+                verify);
     }
 
     public WriterOptions withCourtesy(Courtesy other) {
-        return new WriterOptions(key, storage, form, stripes, readers, workers, bufferBytes, direct, other, meter);
+        return new WriterOptions(key, storage, form, stripes, readers, workers, bufferBytes, direct, other, meter,
+                verify);
     }
 
     public WriterOptions withMeter(WriteMeter other) {
-        return new WriterOptions(key, storage, form, stripes, readers, workers, bufferBytes, direct, courtesy, other);
+        return new WriterOptions(key, storage, form, stripes, readers, workers, bufferBytes, direct, courtesy, other,
+                verify);
+    }
+
+    public WriterOptions withVerify(boolean other) {
+        return new WriterOptions(key, storage, form, stripes, readers, workers, bufferBytes, direct, courtesy, meter,
+                other);
     }
 }

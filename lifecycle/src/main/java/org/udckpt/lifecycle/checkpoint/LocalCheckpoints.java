@@ -21,6 +21,7 @@ import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.HotFiles;
 import org.udckpt.process.restore.lazy.Filling;
 import org.udckpt.process.tracking.WriteTracking;
+import org.udckpt.store.ImageOptions;
 import org.udckpt.support.report.Durations;
 import org.udckpt.support.report.ExitCode;
 import org.udckpt.support.report.Failure;
@@ -48,7 +49,7 @@ public final class LocalCheckpoints implements CheckpointMethod {
         this.job = job;
         this.chain = new ImageChain(job.settings(), job.imageDirectory(), options, destination.beforeNumber(),
                 destination.damage());
-        if (options.form().incremental()) {
+        if (ImageOptions.tracked(job.settings())) {
             job.track(WriteTracking.ifAvailable());
         }
         this.slowdown = new SlowdownMeter(job::sends, System::nanoTime);

@@ -22,6 +22,7 @@ import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.HotFiles;
 import org.udckpt.process.tracking.WriteTracking;
 import org.udckpt.store.FilePlace;
+import org.udckpt.store.ImageOptions;
 import org.udckpt.store.ImageProcesses;
 import org.udckpt.store.RankRow;
 import org.udckpt.support.report.Durations;
@@ -87,7 +88,7 @@ public final class UnitCheckpoints {
         this.job = job;
         this.place = place;
         this.options = options;
-        if (options.form().incremental()) {
+        if (ImageOptions.tracked(job.settings())) {
             job.track(WriteTracking.ifAvailable());
         }
     }
