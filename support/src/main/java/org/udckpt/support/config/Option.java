@@ -17,10 +17,9 @@ public enum Option {
     KEEP("keep", "0", "how many complete checkpoints of the job to keep; 0: all"),
     FULL_INTERVAL("full-interval", "full-every", "", "each N-th checkpoint is a full one, the others are "
             + "incremental; 1: all are full; empty: 8 with interval and without keep, else 1"),
-    WRITE_TRACKING("write-tracking", "false", "incremental checkpoints do not read memory that has not been written "
-            + "to, as the kernel says (Linux 6.7): true or false"),
-    VERIFY_TRACKING("verify-tracking", "false", "as write-tracking, but read it all the same, and compare: true or "
-            + "false"),
+    WRITE_TRACKING("write-tracking", "false", "incremental checkpoints leave unwritten memory unread (Linux 6.7): true "
+            + "or false"),
+    VERIFY_TRACKING("verify-tracking", "false", "the same, but such memory is read and compared: true or false"),
     COMPRESS("compress", "none", "compression of images: none, zstd, zstd:LEVEL (1 to 19)"),
     INTEGRITY("integrity", "gmac", "integrity protection of memory in images: gmac (tags with the user's key), "
             + "sha256 (slower), or xxh3 (detects accidental damage only)"),
