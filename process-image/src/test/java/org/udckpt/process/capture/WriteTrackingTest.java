@@ -28,6 +28,8 @@ class WriteTrackingTest {
     private static final long SEED = Long.getLong("udckpt.seed", System.nanoTime() & 0xffffff);
     private static final int ROUNDS = Integer.getInteger("udckpt.rounds", 10_000);
 
+    private static final int TRIES = 200;
+
     /** What a process held at a checkpoint, by page. */
     private record Held(long checkpoint, int number, Map<Long, Long> pages) {}
 
@@ -69,12 +71,12 @@ class WriteTrackingTest {
 
     private static Capture take(Target target, WriteTracking tracking) {
         CaptureRequest one = target.request();
-        while (true) {
+        for (int tries = 1;; tries++) {
             try {
                 return Capture.take(new CaptureRequest(one.roots(), one.streams(), false, FileRequest.open(),
                         FileLeases.now(), new TimedCalls(), tracking, one.shepherd()));
             } catch (CaptureFailed again) { // a child was being made, or has ended
-                assertTrue(target.alive(), again.getMessage());
+                assertTrue(tries < TRIES && target.alive(), tries + ": " + again.getMessage());
             }
         }
     }
