@@ -27,8 +27,8 @@ final class HelpGroups {
                 Set.of("--hosts", "--ranks-per-unit", "--starter", "--fan-out", "--start-timeout", "--move-host",
                         "--keep-together"));
         GROUPS.put("Checkpoints",
-                Set.of("--interval", "--mtbf", "--full-interval", "--compress", "--integrity", "--encrypt", "--lazy",
-                        "--no-wait", "--then", "--detach-debuggers"));
+                Set.of("--interval", "--mtbf", "--full-interval", "--write-tracking", "--verify-tracking", "--compress",
+                        "--integrity", "--encrypt", "--lazy", "--no-wait", "--then", "--detach-debuggers"));
         GROUPS.put("Storage",
                 Set.of("--dir", "--tiers", "--keep", "--keep-fast", "--shared-dir", "--max-rate", "--io-idle",
                         "--buffer"));

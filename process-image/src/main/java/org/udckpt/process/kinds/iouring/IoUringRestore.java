@@ -113,7 +113,7 @@ final class IoUringRestore implements KindRestore<IoUring> {
         Map<Long, IoUring> rings =
                 scope.objects(IoUring.class).stream().collect(Collectors.toMap(IoUring::id, ring -> ring));
         for (RingRegistration registration : scope.objects(RingRegistration.class)) {
-            IoUring ring = rings.get(registration.ring());
+            IoUring ring = rings.get(registration.ioUring());
             Maker maker = makers.get(ring);
             if (registration.files().length > 0) {
                 registerFiles(maker, ring, RingFiles.ids(registration.files()));
