@@ -20,8 +20,6 @@ import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.HotFiles;
 import org.udckpt.process.restore.lazy.Filling;
-import org.udckpt.process.tracking.WriteTracking;
-import org.udckpt.store.ImageOptions;
 import org.udckpt.support.report.Durations;
 import org.udckpt.support.report.ExitCode;
 import org.udckpt.support.report.Failure;
@@ -49,9 +47,7 @@ public final class LocalCheckpoints implements CheckpointMethod {
         this.job = job;
         this.chain = new ImageChain(job.settings(), job.imageDirectory(), options, destination.beforeNumber(),
                 destination.damage());
-        if (ImageOptions.tracked(job.settings())) {
-            job.track(WriteTracking.ifAvailable());
-        }
+        Tracking.start(job);
         this.slowdown = new SlowdownMeter(job::sends, System::nanoTime);
     }
 

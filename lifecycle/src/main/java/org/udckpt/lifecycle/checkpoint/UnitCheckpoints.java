@@ -20,9 +20,7 @@ import org.udckpt.image.write.WriterOptions;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.HotFiles;
-import org.udckpt.process.tracking.WriteTracking;
 import org.udckpt.store.FilePlace;
-import org.udckpt.store.ImageOptions;
 import org.udckpt.store.ImageProcesses;
 import org.udckpt.store.RankRow;
 import org.udckpt.support.report.Durations;
@@ -88,9 +86,7 @@ public final class UnitCheckpoints {
         this.job = job;
         this.place = place;
         this.options = options;
-        if (ImageOptions.tracked(job.settings())) {
-            job.track(WriteTracking.ifAvailable());
-        }
+        Tracking.start(job);
     }
 
     /** Whether a checkpoint is under way here. */

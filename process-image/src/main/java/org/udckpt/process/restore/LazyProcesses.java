@@ -9,6 +9,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
+import org.udckpt.linux.UserfaultFd;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
@@ -86,7 +87,7 @@ final class LazyProcesses implements AutoCloseable {
         if (device < 0 && User.id() == 0) { // it is another user already (FirstIdentity)
             device = given(tracee);
         }
-        long made = device < 0 ? tracee.call("userfaultfd", Userfault.SYSTEM_CALL, Userfault.FLAGS)
+        long made = device < 0 ? tracee.call("userfaultfd", UserfaultFd.SYSTEM_CALL, Userfault.FLAGS)
                 : tracee.call("make a userfaultfd", Syscall.IOCTL, device, Userfault.NEW, Userfault.FLAGS);
         Userfault context;
         try (ProcessHandleFd process = new ProcessHandleFd(tracee.hostPid())) {

@@ -4,7 +4,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.process.model.AddressRanges;
 import org.udckpt.process.model.Unwritten;
 
-/** One process whose writes are noted. By one thread at a time. */
+/** One process whose writes are noted. Any thread: huge pages are joined beside checkpoints. */
 final class TrackedProcess implements AutoCloseable {
     private final int pid;
     /** As the job numbers it. */

@@ -8,6 +8,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.UserfaultFd;
 import org.udckpt.process.model.Unwritten;
 import org.udckpt.process.trace.Injector;
 
@@ -53,7 +54,8 @@ public final class WriteTracking implements AutoCloseable {
         if (!on) {
             return Unwritten.NOTHING;
         }
-        TrackedProcess process = processes.computeIfAbsent(pid, _ -> new TrackedProcess(pid, named));
+        // a number of the host may be another process's by now, also under another number of the job
+        TrackedProcess process = processes.compute(pid, (_, old) -> sameOr(old, pid, named));
         stopped.put(pid, process);
         try {
             if (!"0 kB".equals(Proc.field(status, "VmPin:")) || !"0".equals(Proc.field(status, "Seccomp:"))) {
@@ -76,9 +78,19 @@ public final class WriteTracking implements AutoCloseable {
         }
     }
 
+    private static TrackedProcess sameOr(TrackedProcess old, int pid, int named) {
+        if (old != null && old.named() == named) {
+            return old;
+        }
+        if (old != null) {
+            old.close();
+        }
+        return new TrackedProcess(pid, named);
+    }
+
     /** Null where the process may not have one. */
     private static WriteProtection make(int pid, Injector main) {
-        long its = main.call(WriteProtection.SYSTEM_CALL, WriteProtection.FLAGS);
+        long its = main.call(UserfaultFd.SYSTEM_CALL, WriteProtection.FLAGS);
         if (its < 0) {
             return null;
         }

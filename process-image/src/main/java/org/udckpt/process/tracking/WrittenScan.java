@@ -31,6 +31,7 @@ final class WrittenScan implements AutoCloseable {
      * @param start of a mapping
      * @param written receives what was written to of it since the last scan
      * @return whether writes to it are noted; if not, nothing is known of it
+     * @throws LinuxError nothing more is known of the process
      */
     boolean scan(long start, long end, PageRanges written) {
         for (long at = start; at < end; at = argument.get(JAVA_LONG, 32)) {
@@ -46,7 +47,7 @@ final class WrittenScan implements AutoCloseable {
             argument.set(JAVA_LONG, 80, PRESENT | SWAPPED); // category_anyof_mask
             argument.set(JAVA_LONG, 88, WRITTEN); // return_mask: the same for all, so that ranges join
             long n = Syscall.call(Syscall.IOCTL, fd, LinuxConstants.PAGEMAP_SCAN, argument.address());
-            if (n == -LinuxError.EPERM) {
+            if (n == -LinuxError.EPERM && at == start) { // else it is no one mapping, and nothing is sure
                 return false;
             }
             LinuxError.check(n, "PAGEMAP_SCAN");

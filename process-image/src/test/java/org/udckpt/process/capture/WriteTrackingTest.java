@@ -26,8 +26,7 @@ import org.udckpt.process.tracking.WriteTracking;
 class WriteTrackingTest {
     private static final int PAGE = 4096;
     private static final long SEED = Long.getLong("udckpt.seed", System.nanoTime() & 0xffffff);
-    private static final int ROUNDS = Integer.getInteger("udckpt.rounds", 10_000);
-
+    private static final int ROUNDS = Integer.getInteger("udckpt.rounds", 1000);
     private static final int TRIES = 200;
 
     /** What a process held at a checkpoint, by page. */

@@ -43,12 +43,12 @@ final class RingCount {
         int size = ring.submissions();
         int at = 0;
         if (mapped != 0 && !ring.has(IoUring.SQPOLL)) {
-            int turns = (int) (Integer.toUnsignedLong(ring.done()) / size);
+            long turns = Integer.toUnsignedLong(ring.done()) / size;
             List<long[]> turn = List.of(add(mapped + memory.submittedAt(), size),
                     new long[]{Syscall.IO_URING_ENTER, fd, size, 0, 0, 0, 0},
                     add(mapped + memory.consumedAt(), size));
             while (turns > 0) {
-                int now = Math.min(turns, TURNS);
+                int now = (int) Math.min(turns, TURNS);
                 maker.callsInThread(ring.tid(), now, turn);
                 at += now * size;
                 turns -= now;

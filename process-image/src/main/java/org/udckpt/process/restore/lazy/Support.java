@@ -4,6 +4,7 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.UserfaultFd;
 
 /** Whether this process may fill the memory of a job while the job runs. */
 public final class Support {
@@ -32,7 +33,7 @@ public final class Support {
             return device; // in the user namespace of its restored processes, only the device may be used
         }
         if (device < 0) {
-            return Syscall.call(Userfault.SYSTEM_CALL, Userfault.FLAGS);
+            return Syscall.call(UserfaultFd.SYSTEM_CALL, Userfault.FLAGS);
         }
         long made = Syscall.call(Syscall.IOCTL, device, Userfault.NEW, Userfault.FLAGS);
         Files.close((int) device);

@@ -2,43 +2,39 @@ package org.udckpt.process.restore.lazy;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import java.lang.foreign.MemorySegment;
-import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.UserfaultFd;
 
 /**
  * A userfaultfd(2) context of another process's memory, held here by a descriptor of this process: pages that are
  * missing in registered memory are put there from this process's own (ioctl_userfaultfd(2)). Any thread.
  */
 public final class Userfault implements AutoCloseable {
-    /** userfaultfd(2), and the ioctl of /dev/userfaultfd (Linux 6.1) that does the same for who may open it. */
-    public static final int SYSTEM_CALL = 323;
+    /** The ioctl of /dev/userfaultfd (Linux 6.1) that does as userfaultfd(2) for who may open it. */
     public static final long NEW = 0xAA00;
     /**
      * Without O_NONBLOCK poll(2) says POLLERR. No UFFD_USER_MODE_ONLY: read(2) into missing memory has to wait as well.
      */
     public static final long FLAGS = Syscall.O_CLOEXEC | Syscall.O_NONBLOCK;
 
-    private static final long API = 0xC018AA3FL, REGISTER = 0xC020AA00L, COPY = 0xC028AA03L, ZEROPAGE = 0xC020AA04L,
-            WAKE = 0x8010AA02L;
-    private static final long UFFD_API = 0xAA, MODE_MISSING = 1;
+    private static final long COPY = 0xC028AA03L, ZEROPAGE = 0xC020AA04L, WAKE = 0x8010AA02L, MODE_MISSING = 1;
     /**
      * UFFD_FEATURE_EVENT_FORK, _REMAP, _REMOVE, _UNMAP: what the job does to its memory meanwhile. The first needs
      * CAP_SYS_PTRACE.
      */
     private static final long EVENTS = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 6;
 
-    private final int fd;
+    private final UserfaultFd context;
 
     /** Takes over the descriptor. */
     public Userfault(int fd) {
-        this.fd = fd;
+        context = new UserfaultFd(fd);
     }
 
     int fd() {
-        return fd;
+        return context.fd();
     }
 
     /**
@@ -46,12 +42,12 @@ public final class Userfault implements AutoCloseable {
      * lacks an event.
      */
     public long agree() {
-        return request(API, UFFD_API, EVENTS, 0);
+        return context.request(UserfaultFd.API, UserfaultFd.UFFD_API, EVENTS, 0);
     }
 
     /** From now on nobody finds zeros in what is missing there, but waits. Private, anonymous memory. */
     void register(long start, long end) {
-        LinuxError.check(request(REGISTER, start, end - start, MODE_MISSING, 0),
+        LinuxError.check(context.request(UserfaultFd.REGISTER, start, end - start, MODE_MISSING, 0),
                 "register memory at 0x" + Long.toHexString(start) + " with userfaultfd");
     }
 
@@ -70,7 +66,7 @@ public final class Userfault implements AutoCloseable {
 
     /** Lets those go on who wait for pages that are there. */
     void wake(long start, long bytes) {
-        request(WAKE, start, bytes);
+        context.request(WAKE, start, bytes);
     }
 
     /**
@@ -78,21 +74,13 @@ public final class Userfault implements AutoCloseable {
      * (ioctl_userfaultfd(2)).
      */
     private long transfer(long number, int done, long... members) {
-        long result = request(number, members);
+        long result = context.request(number, members);
         long reached = Scratch.data().get(JAVA_LONG, done);
         return result == 0 || reached > 0 ? reached : result;
     }
 
-    private long request(long number, long... members) {
-        MemorySegment data = Scratch.data();
-        for (int i = 0; i < members.length; i++) {
-            data.set(JAVA_LONG, 8L * i, members[i]);
-        }
-        return Syscall.call(Syscall.IOCTL, fd, number, data.address());
-    }
-
     @Override
     public void close() {
-        Files.close(fd);
+        context.close();
     }
 }

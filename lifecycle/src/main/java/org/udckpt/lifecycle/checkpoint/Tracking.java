@@ -1,0 +1,25 @@
+package org.udckpt.lifecycle.checkpoint;
+
+import org.udckpt.agent.Job;
+import org.udckpt.process.tracking.WriteTracking;
+import org.udckpt.store.ImageOptions;
+import org.udckpt.support.report.Messages;
+
+/** Has the kernel note what a job's processes write to, where its settings ask for that. */
+final class Tracking {
+    private Tracking() {}
+
+    /** Where that is not possible, checkpoints read all memory, and the user is told once. */
+    static void start(Job job) {
+        if (!ImageOptions.tracked(job.settings())) {
+            return;
+        }
+        WriteTracking writes = WriteTracking.ifAvailable();
+        if (writes.on()) {
+            job.track(writes);
+        } else {
+            Messages.warn("--write-tracking: this kernel does not say what was written (it takes Linux 6.7 and "
+                    + "userfaultfd(2)), so that checkpoints read all memory");
+        }
+    }
+}
