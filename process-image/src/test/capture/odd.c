@@ -110,15 +110,26 @@ static void swapped_groups(void) {
     MUST(waitpid(pids[2], NULL, 0));
 }
 
-/* Two children of which one has made the other: they share their descriptors, and not with their parent. */
-static void sharing_siblings(void) {
+static void *shared_stack(void) {
+    char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return stack + 65536;
+}
+
+static int sleeper(void *unused) {
+    wait_for_end();
+    return unused != NULL;
+}
+
+/* Two children of which one has made the other: they share their descriptors or memory, and not with their parent. */
+static void sharing_siblings(bool memory) {
     pid_t pid;
     int made[2];
     char any;
     MUST(pipe(made));
     MUST(pid = fork());
     if (!pid) {
-        child(CLONE_FILES | CLONE_PARENT | SIGCHLD);
+        if (memory) MUST(clone(sleeper, shared_stack(), CLONE_VM | CLONE_PARENT | SIGCHLD, NULL));
+        else child(CLONE_FILES | CLONE_PARENT | SIGCHLD);
         MUST(write(made[1], "x", 1));
         close(made[0]), close(made[1]); /* of both */
         wait_for_end();
@@ -168,16 +179,6 @@ static void main_ended(const char *how) {
     }
     await_main_end(pid);
     if (!strcmp(how, "stopped")) MUST(kill(pid, SIGSTOP));
-}
-
-static void *shared_stack(void) {
-    char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return stack + 65536;
-}
-
-static int sleeper(void *unused) {
-    wait_for_end();
-    return unused != NULL;
 }
 
 /* A file in /proc of a child that has ended. */
@@ -329,12 +330,11 @@ static void *churn(void *unused) {
 }
 
 static void make(const char *kind) {
-    if (!strcmp(kind, "shared-memory")) MUST(clone(sleeper, shared_stack(), CLONE_VM | SIGCHLD, NULL));
-    else if (!strcmp(kind, "exit-signal")) child(0);
+    if (!strcmp(kind, "exit-signal")) child(0);
     else if (!strcmp(kind, "thread-directory")) start(own_directory);
     else if (!strcmp(kind, "thread-filter")) start(own_filter);
     else if (!strcmp(kind, "groups")) swapped_groups();
-    else if (!strcmp(kind, "siblings")) sharing_siblings();
+    else if (!strncmp(kind, "siblings", 8)) sharing_siblings(kind[8]);
     else if (!strcmp(kind, "ended-signal")) ended_without_signal();
     else if (!strncmp(kind, "main-ended-", 11)) main_ended(kind + 11);
     else if (!strcmp(kind, "other-name")) other_name("elsewhere/two", 0);

@@ -23,7 +23,7 @@ final class DontForkMemory {
     private static void copy(TracedProcess process, List<Mapping> forked, PageScan original, PageScan fork,
             ContentCopy into) {
         int at = 0;
-        for (Mapping mapping : process.mappings) {
+        for (Mapping mapping : process.ownMappings()) {
             while (at < forked.size() && Long.compareUnsigned(forked.get(at).end(), mapping.start()) <= 0) {
                 at++;
             }

@@ -37,7 +37,7 @@ final class MappedContents {
     static MappedContents of(List<TracedProcess> processes, Mapping wanted) {
         List<Piece> found = new ArrayList<>();
         for (TracedProcess process : processes) {
-            for (Mapping one : process.mappings) {
+            for (Mapping one : process.ownMappings()) {
                 if (one.inode() == wanted.inode() && one.device().equals(wanted.device())) {
                     found.addAll(one.shared()
                             ? List.of(new Piece(process, one.start(), one.offset(), one.end() - one.start(), 0))

@@ -124,7 +124,7 @@ final class MemoryObjects {
             return;
         }
         String key = key(process, mapping);
-        long count = processes.stream().mapToLong(other -> other.mappings.stream()
+        long count = processes.stream().mapToLong(other -> other.ownMappings().stream()
                 .filter(one -> sysv(one) && key(other, one).equals(key)).count()).sum();
         if (count != segment.attached) {
             throw fromElsewhere(process, mapping);

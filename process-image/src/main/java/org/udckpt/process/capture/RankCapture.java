@@ -81,6 +81,7 @@ final class RankCapture {
                 MappingCheck.refuse(process);
             }
             SharingCheck.refuseShared(processes());
+            SharingCheck.distrustTogether(processes());
             zombies.read(stopper.zombies(), processes(), levels, mounts.others().pids());
             return null;
         }, ns -> stateNs += ns);
@@ -158,7 +159,7 @@ final class RankCapture {
 
     private void track() {
         for (TracedProcess process : processes()) {
-            if (tracking.on()) {
+            if (tracking.on() && !process.sharesMemory) {
                 long[] mappings = process.mappings.stream()
                         .filter(mapping -> !mapping.shared() && !mapping.kernelOwned() && !process.owns(mapping))
                         .flatMapToLong(mapping -> LongStream.of(mapping.start(), mapping.end())).toArray();

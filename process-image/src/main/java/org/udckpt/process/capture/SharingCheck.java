@@ -20,7 +20,7 @@ import org.udckpt.process.model.AttributeKind;
  */
 final class SharingCheck {
     /** kcmp(2). */
-    private static final int KCMP_FILES = 2, KCMP_FS = 3;
+    private static final int KCMP_FILES = 2, KCMP_FS = 3, KCMP_SIGHAND = 4;
     /** proc_pid_stat(5), from field 3 (state) on: ppid, exit_signal. */
     private static final int PARENT = 4 - 3, EXIT_SIGNAL = 38 - 3;
     /** comm of the process that starts ranks: the parent of every root. */
@@ -42,10 +42,8 @@ final class SharingCheck {
             return;
         }
         int parent = process.parent.task();
-        if (shared(parent, process.task(), KCMP_VM)) {
-            throw process.refuse("it shares memory with its parent (clone(2) with CLONE_VM), which cannot be "
-                    + "checkpointed");
-        }
+        process.sharesMemory = shared(parent, process.task(), KCMP_VM);
+        process.sharesHandlers = shared(parent, process.task(), KCMP_SIGHAND);
         process.sharesDescriptors = shared(parent, process.task(), KCMP_FILES);
         process.sharesDirectories = shared(parent, process.task(), KCMP_FS);
         int signal = Integer.parseInt(Proc.stat(process.pid)[EXIT_SIGNAL]);
@@ -62,7 +60,8 @@ final class SharingCheck {
      * @param processes that have been read
      */
     static void refuseShared(List<TracedProcess> processes) {
-        refuseShared(processes, KCMP_VM, "memory", "CLONE_VM", _ -> false);
+        refuseShared(processes, KCMP_VM, "memory", "CLONE_VM", one -> one.sharesMemory);
+        refuseShared(processes, KCMP_SIGHAND, "signal handlers", "CLONE_SIGHAND", one -> one.sharesHandlers);
         refuseShared(processes, KCMP_FILES, "descriptors", "CLONE_FILES", one -> one.sharesDescriptors);
         refuseShared(processes, KCMP_FS, "its working directory", "CLONE_FS", one -> one.sharesDirectories);
         for (TracedProcess process : processes) {
@@ -96,15 +95,36 @@ final class SharingCheck {
     /** What a restart makes again. */
     static List<Attribute> attributes(TracedProcess process) {
         List<Attribute> shared = new ArrayList<>();
-        if (process.sharesDescriptors) {
-            shared.add(Attribute.of(AttributeKind.SHARED_DESCRIPTORS, process.namespacePid, 0,
-                    process.parent.namespacePid));
-        }
-        if (process.sharesDirectories) {
-            shared.add(Attribute.of(AttributeKind.SHARED_DIRECTORIES, process.namespacePid, 0,
-                    process.parent.namespacePid));
-        }
+        add(process, process.sharesDescriptors, AttributeKind.SHARED_DESCRIPTORS, shared);
+        add(process, process.sharesDirectories, AttributeKind.SHARED_DIRECTORIES, shared);
+        add(process, process.sharesMemory, AttributeKind.SHARED_MEMORY, shared);
+        add(process, process.sharesHandlers, AttributeKind.SHARED_HANDLERS, shared);
         return shared;
+    }
+
+    private static void add(TracedProcess process, boolean shares, AttributeKind kind, List<Attribute> shared) {
+        if (shares) {
+            shared.add(Attribute.of(kind, process.namespacePid, 0, process.parent.namespacePid));
+        }
+    }
+
+    /**
+     * Who has another's memory changes its code: none of those is trusted with the agent's rights who has it together
+     * with one that is not ({@link TracedProcess#lostRights}).
+     *
+     * @param processes parents before their children
+     */
+    static void distrustTogether(List<TracedProcess> processes) {
+        for (TracedProcess process : processes.reversed()) {
+            if (process.sharesMemory && process.parent.lostRights == null) {
+                process.parent.lostRights = process.lostRights;
+            }
+        }
+        for (TracedProcess process : processes) {
+            if (process.sharesMemory) {
+                process.lostRights = process.parent.lostRights;
+            }
+        }
     }
 
     /** kcmp(2): 0 is equal, 1 less, 2 greater. */

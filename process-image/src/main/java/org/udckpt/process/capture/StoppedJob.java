@@ -100,7 +100,7 @@ final class StoppedJob {
 
     private List<Region> mapped(TracedProcess process) {
         List<Region> mapped = new ArrayList<>();
-        for (Mapping m : process.mappings) {
+        for (Mapping m : process.ownMappings()) {
             if (!process.owns(m)) {
                 long backing = memory.ofMapping(process, m);
                 boolean empty = backing == 0 && m.path().equals(AioContext.PATH); // of a parent's context

@@ -103,6 +103,10 @@ final class TracedProcess implements AskedProcess {
     boolean sharesDescriptors;
     /** With its parent (CLONE_FS). */
     boolean sharesDirectories;
+    /** With its parent (CLONE_VM): the image has it once. */
+    boolean sharesMemory;
+    /** With its parent (CLONE_SIGHAND). */
+    boolean sharesHandlers;
     /** Null, or why it is not trusted with what is the agent's ({@link AgentRights}). */
     String lostRights;
     Snapshot snapshot;
@@ -197,6 +201,11 @@ final class TracedProcess implements AskedProcess {
         } catch (LinuxError gone) {
             return "";
         }
+    }
+
+    /** The mappings that the image has as this process's. */
+    List<Mapping> ownMappings() {
+        return sharesMemory ? List.of() : mappings;
     }
 
     boolean owns(Mapping mapping) {
@@ -369,7 +378,7 @@ final class TracedProcess implements AskedProcess {
 
     @Override
     public List<MappedRange> mapped(String path) {
-        return mappings.stream().filter(one -> one.path().equals(path))
+        return ownMappings().stream().filter(one -> one.path().equals(path))
                 .map(one -> new MappedRange(one.start(), one.end(), one.device() + ":" + one.inode())).toList();
     }
 

@@ -1,5 +1,6 @@
 package org.udckpt.process.check;
 
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -23,6 +24,10 @@ final class AttributeCheck {
     private static final long MOST_ID = 0xffff_fffeL;
     /** Of a process that nobody has logged in for (proc_pid_loginuid(5)). */
     private static final long UNSET = 0xffff_ffffL;
+
+    /** With the parent. */
+    private static final Set<AttributeKind> SHARED = EnumSet.of(AttributeKind.SHARED_DESCRIPTORS,
+            AttributeKind.SHARED_DIRECTORIES, AttributeKind.SHARED_MEMORY, AttributeKind.SHARED_HANDLERS);
 
     private AttributeCheck() {}
 
@@ -74,7 +79,7 @@ final class AttributeCheck {
             if (kind == AttributeKind.PARENT) {
                 row.between(2, Integer.MAX_VALUE, "parent pid", attribute.values()[0]);
             }
-            if (kind == AttributeKind.SHARED_DESCRIPTORS || kind == AttributeKind.SHARED_DIRECTORIES) {
+            if (SHARED.contains(kind)) {
                 long with = attribute.values()[0];
                 row.require(image.processes().stream()
                         .anyMatch(one -> one.pid() == attribute.pid() && one.parentPid() == with) && with > 0,
@@ -82,6 +87,13 @@ final class AttributeCheck {
                 row.require(kind != AttributeKind.SHARED_DESCRIPTORS
                         || numbers(image, attribute.pid()).equals(numbers(image, with)),
                         "its descriptors are not those of process %d", with);
+                row.require(kind != AttributeKind.SHARED_MEMORY
+                        || image.regions().stream().noneMatch(one -> one.pid() == attribute.pid()),
+                        "it has mappings of its own, and not those of process %d", with);
+                row.require(kind != AttributeKind.SHARED_HANDLERS || image.attributes().stream()
+                        .anyMatch(one -> one != null && one.kind() == AttributeKind.SHARED_MEMORY
+                                && one.pid() == attribute.pid()),
+                        "it has the signal handlers of process %d, and not its memory", with);
             }
             if (kind == AttributeKind.OBJECT_OWNER) {
                 long[] values = attribute.values();

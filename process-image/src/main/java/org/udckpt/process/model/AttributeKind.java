@@ -53,6 +53,10 @@ public enum AttributeKind {
     SHARED_DESCRIPTORS("shared-descriptors", 1),
     /** Its root, working directory and umask are those of its parent, whose pid this is (CLONE_FS). */
     SHARED_DIRECTORIES("shared-directories", 1),
+    /** Its memory is that of its parent, whose pid this is (CLONE_VM): it has no regions, and nothing in the image. */
+    SHARED_MEMORY("shared-memory", 1),
+    /** So are its signal handlers (CLONE_SIGHAND). */
+    SHARED_HANDLERS("shared-handlers", 1),
     /** Its main thread has ended with this exit code, while others run (pthread_exit(3) in main). */
     MAIN_ENDED("main-thread-ended", 1),
     /** Of a thread: a timer of the process runs by its CPU time ({@link PosixTimer}), and does not signal just it. */

@@ -5,15 +5,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Processes that have one table of descriptors with their parents, or one set of root and working directory and umask
- * (clone(2), CLONE_FILES and CLONE_FS). Rows of descriptors are those of each process, as if it had its own.
+ * Processes that have one table of descriptors with their parents, or one set of root and working directory and umask,
+ * or one memory (clone(2), CLONE_FILES, CLONE_FS and CLONE_VM). Rows of descriptors are those of each process, as if it
+ * had its own; memory has the first one only.
  */
 public final class SharedTables {
     private final Map<Integer, Integer> parents = new HashMap<>();
 
     private SharedTables() {}
 
-    /** @param kind {@link AttributeKind#SHARED_DESCRIPTORS} or {@link AttributeKind#SHARED_DIRECTORIES} */
+    /** @param kind {@link AttributeKind#SHARED_DESCRIPTORS}, or one like it */
     public static SharedTables of(JobImage image, AttributeKind kind) {
         SharedTables tables = new SharedTables();
         image.attributes().stream().filter(one -> one.kind() == kind)
@@ -33,6 +34,11 @@ public final class SharedTables {
             at = parents.get(at);
         }
         return at;
+    }
+
+    /** Whether it shares it with anybody. */
+    public boolean alone(int pid) {
+        return !shares(pid) && !parents.containsValue(pid);
     }
 
     /** Descriptors without those of processes that have another one's table. */

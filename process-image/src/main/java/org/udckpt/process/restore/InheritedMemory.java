@@ -23,6 +23,7 @@ import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.model.SharedTables;
 import org.udckpt.process.tree.TreeStep;
 
 /**
@@ -48,8 +49,16 @@ final class InheritedMemory {
         this.files = files;
         Map<Integer, List<Region>> movable = regions.entrySet().stream().collect(
                 Collectors.toMap(Map.Entry::getKey, entry -> placedAnywhere(image, entry.getKey(), entry.getValue())));
-        plan = InheritancePlan.of(steps, movable,
+        plan = InheritancePlan.of(byMemory(steps, SharedTables.of(image, AttributeKind.SHARED_MEMORY)), movable,
                 pid -> contents.containsKey((long) pid) ? contents.get((long) pid).stored() : List.of());
+    }
+
+    /** As if one process made the children of all that have one memory. */
+    private static List<TreeStep> byMemory(List<TreeStep> steps, SharedTables memories) {
+        return steps.stream().filter(step -> !(step instanceof TreeStep.Fork fork && memories.shares(fork.pid())))
+                .map(step -> step instanceof TreeStep.Fork fork
+                        ? new TreeStep.Fork(memories.first(fork.maker()), fork.pid(), fork.helper()) : step)
+                .toList();
     }
 
     /** Without those that have a NUMA policy, which has to be there before the pages are. */
@@ -76,7 +85,7 @@ final class InheritedMemory {
         if (staging.empty()) {
             return;
         }
-        if (cleared.add(maker)) {
+        if (cleared.add(maker.maker())) {
             clear(maker, staging.there());
         }
         staging.spans().forEach(span -> map(maker, span));

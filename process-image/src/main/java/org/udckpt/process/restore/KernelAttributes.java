@@ -84,7 +84,7 @@ final class KernelAttributes {
             case DENY_WRITE_EXECUTE, MEMORY_MERGE, HUGE_PAGES_DISABLED, LOCK_FUTURE, CORE_FILTER, LOGIN_USER -> {
             } // of the process
             case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL, SHARED_DESCRIPTORS,
-                    SHARED_DIRECTORIES, MAIN_ENDED, TIMER_CLOCK -> {
+                    SHARED_DIRECTORIES, SHARED_MEMORY, SHARED_HANDLERS, MAIN_ENDED, TIMER_CLOCK -> {
             } // other processes: ProcessTree; and what is open: Descriptors
         }
     }
@@ -125,7 +125,7 @@ final class KernelAttributes {
                         MEMORY_POLICY -> {
                 } // of threads and memory
                 case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL, SHARED_DESCRIPTORS,
-                        SHARED_DIRECTORIES, MAIN_ENDED, TIMER_CLOCK -> {
+                        SHARED_DIRECTORIES, SHARED_MEMORY, SHARED_HANDLERS, MAIN_ENDED, TIMER_CLOCK -> {
                 }
             }
         }

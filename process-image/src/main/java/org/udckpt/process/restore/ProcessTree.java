@@ -2,6 +2,8 @@ package org.udckpt.process.restore;
 
 import static org.udckpt.linux.LinuxConstants.CLONE_FILES;
 import static org.udckpt.linux.LinuxConstants.CLONE_FS;
+import static org.udckpt.linux.LinuxConstants.CLONE_SIGHAND;
+import static org.udckpt.linux.LinuxConstants.CLONE_VM;
 import static org.udckpt.linux.LinuxConstants.PR_SET_CHILD_SUBREAPER;
 
 import java.util.ArrayList;
@@ -23,7 +25,6 @@ import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.PidNamespace;
 import org.udckpt.process.model.PidNumbers;
 import org.udckpt.process.model.ProcessState;
-import org.udckpt.process.model.SharedTables;
 import org.udckpt.process.model.UserNamespaceMember;
 import org.udckpt.process.model.Zombie;
 import org.udckpt.process.tree.CoreDump;
@@ -39,6 +40,9 @@ import org.udckpt.process.tree.TreeStep;
  */
 final class ProcessTree {
     private static final int FIRST_PID = 300, PID_ONE = 1;
+    private static final Map<AttributeKind, Long> FLAGS = Map.of(AttributeKind.SHARED_DESCRIPTORS, (long) CLONE_FILES,
+            AttributeKind.SHARED_DIRECTORIES, (long) CLONE_FS, AttributeKind.SHARED_MEMORY, (long) CLONE_VM,
+            AttributeKind.SHARED_HANDLERS, (long) CLONE_SIGHAND);
 
     private final JobImage image;
     private final RestoreTarget target;
@@ -56,8 +60,7 @@ final class ProcessTree {
     private final Map<Long, PidSpace> spaces = new HashMap<>();
     private final NamespaceBeginning beginning;
     private final JobNumbers numbers;
-    private final SharedTables descriptors;
-    private final SharedTables directories;
+    private final Map<Integer, Long> shared;
     /** All that there are, by the plan's numbers: helpers and children that will have ended, too. */
     private final Map<Integer, Tracee> made = new HashMap<>();
     private final Set<Integer> taken = new HashSet<>();
@@ -74,8 +77,7 @@ final class ProcessTree {
         this.owners = owners;
         this.terminals = terminals;
         this.handles = handles;
-        this.descriptors = SharedTables.of(image, AttributeKind.SHARED_DESCRIPTORS);
-        this.directories = SharedTables.of(image, AttributeKind.SHARED_DIRECTORIES);
+        this.shared = shared(image);
         this.pids = PidNumbers.of(image.objects());
         this.beginning = new NamespaceBeginning(image);
         this.numbers = new JobNumbers(target);
@@ -88,12 +90,11 @@ final class ProcessTree {
                 one.session(), one.processGroup(), isBornIn(pids, one.pid(), one.processGroup())));
         Stream<TreeMember> ended = image.zombies().stream().map(one -> new TreeMember(one.pid(), one.parentPid(),
                 one.session(), one.processGroup(), isBornIn(pids, one.pid(), one.processGroup())));
-        SharedTables descriptors = SharedTables.of(image, AttributeKind.SHARED_DESCRIPTORS);
-        SharedTables directories = SharedTables.of(image, AttributeKind.SHARED_DIRECTORIES);
+        Map<Integer, Long> shared = shared(image);
         try {
             List<TreeMember> members = Stream.concat(living, ended).toList();
             List<TreeStep> steps = TreePlan.of(members);
-            SharedWithMaker.check(steps, members, pid -> descriptors.shares(pid) || directories.shares(pid));
+            SharedWithMaker.check(steps, members, shared::containsKey);
             return steps;
         } catch (TreeRefused refused) {
             String who = image.processes().stream().anyMatch(one -> one.pid() == refused.pid())
@@ -269,9 +270,16 @@ final class ProcessTree {
         return first;
     }
 
-    /** Flags of clone(2). */
+    /** By pid, what a process shares with its parent: flags of clone(2). */
+    private static Map<Integer, Long> shared(JobImage image) {
+        Map<Integer, Long> shared = new HashMap<>();
+        FLAGS.forEach((kind, flag) -> image.attributes().stream().filter(one -> one.kind() == kind)
+                .forEach(one -> shared.merge(one.pid(), flag, (flags, other) -> flags | other)));
+        return shared;
+    }
+
     private long shared(int pid) {
-        return (descriptors.shares(pid) ? CLONE_FILES : 0) | (directories.shares(pid) ? CLONE_FS : 0);
+        return shared.getOrDefault(pid, 0L);
     }
 
     private void end(int pid, Tracee parent) {

@@ -33,6 +33,7 @@ import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.SharedMemory;
+import org.udckpt.process.model.SharedTables;
 import org.udckpt.process.model.StopSignals;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.names.NameRefused;
@@ -63,6 +64,7 @@ public final class Restorer {
     private final InheritedMemory inherited;
     private final LazyProcesses lazy;
     private final NamedFiles names;
+    private final SharedTables memories;
     private Descriptors descriptors;
 
     private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, Owners owners,
@@ -76,13 +78,16 @@ public final class Restorer {
                 .forEach(m -> sharedMemories.put(m.id(), m));
         this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
         this.timers = image.timers().stream().collect(Collectors.groupingBy(PosixTimer::pid));
+        this.memories = SharedTables.of(image, AttributeKind.SHARED_MEMORY);
         this.handles = new Handles(image);
         this.inherited =
                 new InheritedMemory(ProcessTree.plan(image, owners), image, regions, privateContents, handles, names);
         this.tree = new ProcessTree(image, target, owners, new TerminalRestore(image, handles), handles, inherited);
         Map<Long, MemorySource> rest = new HashMap<>();
         privateContents.forEach((pid, source) -> rest.put(pid, inherited.rest(source)));
-        this.lazy = LazyProcesses.plan(image.processes(), this::regionsOf, rest, lazyFrom, target);
+        // the memory of several would have to be filled when the one of which it is known has ended, too
+        List<ProcessState> alone = image.processes().stream().filter(one -> memories.alone(one.pid())).toList();
+        this.lazy = LazyProcesses.plan(alone, this::regionsOf, rest, lazyFrom, target);
     }
 
     /**
@@ -259,6 +264,8 @@ public final class Restorer {
         byte[] model = Ptrace.xstate(tracees.values().iterator().next().hostPid());
         VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(tracees, vectors);
+        Map<Integer, List<ThreadState>> inMemory = threadStates.values().stream().flatMap(List::stream)
+                .collect(Collectors.groupingBy(thread -> memories.first(thread.pid())));
         descriptors = new Descriptors(image, tracees, handles, names, newNames, placed, target, tree,
                 new SharedContents(sharedContents, pages, target.changes()), lazy);
         names.shepherd(tree.shepherd());
@@ -267,10 +274,12 @@ public final class Restorer {
         Set<Integer> elsewhere = DeletedWorkingDirectory.of(image);
         for (ProcessState process : image.processes()) {
             Tracee tracee = tracees.get(process.pid());
-            AddressSpace space = new AddressSpace(tracee, process, regionsOf(process), guardsOf(process), handles,
-                    sharedMemories, names, inherited.of(tracee));
-            spaces.put(process.pid(), space);
-            space.clear(contents(tracee), threadStates.getOrDefault(process.pid(), List.of()));
+            if (!memories.shares(process.pid())) {
+                AddressSpace space = new AddressSpace(tracee, process, regionsOf(process), guardsOf(process), handles,
+                        sharedMemories, names, inherited.of(tracee));
+                spaces.put(process.pid(), space);
+                space.clear(contents(tracee), inMemory.getOrDefault(process.pid(), List.of()));
+            }
             ProcessAttributes.permitVectors(tracee, process);
             if (!elsewhere.contains(process.pid())) {
                 ProcessAttributes.enter(tracee, process, names);
@@ -278,10 +287,13 @@ public final class Restorer {
         }
         descriptors.makeMemory();
         for (ProcessState process : image.processes()) {
-            spaces.get(process.pid()).map();
             Tracee tracee = tracees.get(process.pid());
-            attributesOf(process, tracee).placeMemory();
             attributesOf(process, tracee).logIn();
+            if (memories.shares(process.pid())) {
+                continue;
+            }
+            spaces.get(process.pid()).map();
+            attributesOf(process, tracee).placeMemory();
             MemorySource now = lazy.begin(tracee, tree.shepherd(),
                     ProcessContents.own(inherited.rest(contents(tracee)), regionsOf(process)));
             pages.fillMemory(now, tracee.memory(), 0, tracee.name());
@@ -292,10 +304,8 @@ public final class Restorer {
         for (ProcessState process : image.processes()) {
             threads.add(new Threads(tracees.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of()),
                     attributesOf(process, tracees.get(process.pid())).mainEnd()));
-            if (!spaces.get(process.pid()).hasNamelessProgram()) {
-                spaces.get(process.pid()).describe();
-            }
         }
+        spaces.values().stream().filter(space -> !space.hasNamelessProgram()).forEach(AddressSpace::describe);
         descriptors.make(here.all());
         tree.endMakers();
         target.reached("objects");
@@ -303,16 +313,17 @@ public final class Restorer {
         lazy.serve();
         target.reached("memory");
         spaces.forEach(
-                (pid, space) -> space.convertSignalFrames(vectors, threadStates.getOrDefault(pid, List.of()), lazy));
+                (pid, space) -> space.convertSignalFrames(vectors, inMemory.getOrDefault(pid, List.of()), lazy));
         descriptors.finishMemory();
         spaces.values().stream().filter(AddressSpace::hasNamelessProgram).forEach(AddressSpace::describe);
         descriptors.place();
         NewEnvironment environment = new NewEnvironment(target, lazy);
-        image.processes().forEach(process -> environment.give(tracees.get(process.pid()), regionsOf(process)));
+        spaces.keySet().forEach(pid -> environment.give(tracees.get(pid), regions.getOrDefault(pid, List.of())));
         for (int i = 0; i < image.processes().size(); i++) {
             ProcessState process = image.processes().get(i);
-            finish(tracees.get(process.pid()), process, spaces.get(process.pid()), threads.get(i));
+            finish(tracees.get(process.pid()), process, threads.get(i));
         }
+        spaces.keySet().forEach(pid -> tracees.get(pid).unmapScratch());
         return threads;
     }
 
@@ -349,12 +360,14 @@ public final class Restorer {
                 .collect(Collectors.toMap(one -> (int) one.values()[0], Attribute::tid));
     }
 
-    /** Memory and descriptors are there: the rest of the process's state, and the end of the scratch memory. */
-    private void finish(Tracee tracee, ProcessState process, AddressSpace space, Threads threads) {
+    /** Memory and descriptors are there: the rest of the process's state. */
+    private void finish(Tracee tracee, ProcessState process, Threads threads) {
         KernelAttributes attributes = attributesOf(process, tracee);
         threads.describe(process);
         ProcessAttributes.restore(tracee, process, attributes.hugePagesFlags());
-        space.seal(); // a batch: not when the job's handler of SIGTRAP is there
+        if (!memories.shares(process.pid())) {
+            spaces.get(process.pid()).seal(); // a batch: not when the job's handler of SIGTRAP is there
+        }
         List<PosixTimer> own = timers.getOrDefault(process.pid(), List.of());
         Signals.restore(tracee, process, own);
         threads.queueSignals(own);
@@ -367,7 +380,6 @@ public final class Restorer {
             threads.dropCapabilities();
         }
         ProcessAttributes.restoreLast(tracee, process);
-        tracee.unmapScratch();
     }
 
     /** A stopped job stays stopped: the signal waits until the tracer lets go. */

@@ -1,11 +1,13 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.CLONE_VM;
 import static org.udckpt.linux.LinuxConstants.PR_SET_NAME;
 import static org.udckpt.linux.LinuxConstants.SIGCHLD;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -47,6 +49,8 @@ final class Tracee implements Maker, AutoCloseable {
     private final int hostPid;
     private final Registers base;
     private final ProcessMemory memory;
+    /** All that have this memory (CLONE_VM), with the same scratch in it; the first one has made it. */
+    private final List<Tracee> together;
     private long scratch;
     private int used;
     private Injector injector;
@@ -55,8 +59,9 @@ final class Tracee implements Maker, AutoCloseable {
     /** Where calls are injected; it moves with the vDSO. */
     private long instruction;
 
+    /** @param together those that have this memory already */
     private Tracee(Owner owner, JobNumbers job, PidSpace space, int hostPid, Registers base, long instruction,
-            long scratch) {
+            long scratch, List<Tracee> together) {
         this.owner = owner;
         this.job = job;
         this.space = space;
@@ -65,6 +70,8 @@ final class Tracee implements Maker, AutoCloseable {
         this.base = base;
         this.scratch = scratch;
         this.memory = new ProcessMemory(hostPid);
+        this.together = together;
+        together.add(this);
         instruction(instruction);
         job.put(this);
     }
@@ -75,7 +82,8 @@ final class Tracee implements Maker, AutoCloseable {
         Ptrace.interrupt(hostPid);
         awaitInterrupt(hostPid);
         Ptrace.setSignalMask(hostPid, -1L);
-        Tracee tracee = new Tracee(owner, job, null, hostPid, Ptrace.registers(hostPid), instruction, 0);
+        Tracee tracee = new Tracee(owner, job, null, hostPid, Ptrace.registers(hostPid), instruction, 0,
+                new ArrayList<>());
         int anonymous = 0x100022; /* MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_PRIVATE */
         tracee.scratch = tracee.call("map scratch memory", Syscall.MMAP, scratch, SCRATCH_BYTES, 3, anonymous, -1, 0);
         long code = tracee.call("map code", Syscall.MMAP, scratch + SCRATCH_BYTES, CODE_BYTES, 5, anonymous, -1, 0);
@@ -113,7 +121,7 @@ final class Tracee implements Maker, AutoCloseable {
      * Forks this tracee: the child is a tracee too, with that pid. Only before the address space is built: its memory
      * is what this one has been given to pass on.
      *
-     * @param flags of clone(2): what it shares with this one
+     * @param flags of clone(2): what it shares with this one, its memory, too, from then on
      */
     Tracee fork(Owner child, long flags) {
         return fork(child, flags, SIGCHLD, space);
@@ -127,7 +135,8 @@ final class Tracee implements Maker, AutoCloseable {
     private Tracee fork(Owner child, long flags, long exitSignal, PidSpace its) {
         int host =
                 new TraceeClone(this, job).make("fork process " + child.pid(), exitSignal, flags, child.pid(), 0, its);
-        return new Tracee(child, job, its, host, base, instruction(), scratch);
+        return new Tracee(child, job, its, host, base, instruction(), scratch,
+                (flags & CLONE_VM) == 0 ? new ArrayList<>() : together);
     }
 
     /** As {@link #fork}: a process that is none of the image's. */
@@ -146,7 +155,8 @@ final class Tracee implements Maker, AutoCloseable {
     /** As {@link #helper}; null where no process can have this number (above the namespace's pid_max). */
     Tracee helperIfPossible(int child) {
         int made = new TraceeClone(this, job).makeIfPossible("fork process " + child, child);
-        return made == 0 ? null : new Tracee(owner.helper(child), job, space, made, base, instruction(), scratch);
+        return made == 0 ? null : new Tracee(owner.helper(child), job, space, made, base, instruction(), scratch,
+                new ArrayList<>());
     }
 
     /**
@@ -228,8 +238,15 @@ final class Tracee implements Maker, AutoCloseable {
     }
 
     void instruction(long address) {
-        instruction = address;
-        injector = new Injector(hostPid, address, base);
+        for (Tracee one : together) {
+            one.instruction = address;
+            one.injector = new Injector(one.hostPid, address, one.base);
+        }
+    }
+
+    /** The one that has made this one's memory. */
+    Tracee maker() {
+        return together.getFirst();
     }
 
     /** Injects calls into another thread of this process. */
@@ -273,7 +290,7 @@ final class Tracee implements Maker, AutoCloseable {
         return address >= scratch && address < scratch + SCRATCH_BYTES + CODE_BYTES;
     }
 
-    /** The last step: no call that takes memory and no {@link Batch} comes after it. */
+    /** The last step, of all that have this memory: no call that takes memory and no {@link Batch} comes after it. */
     void unmapScratch() {
         call("unmap the scratch memory", Syscall.MUNMAP, scratch, SCRATCH_BYTES + CODE_BYTES);
     }

@@ -16,8 +16,8 @@ public final class SharedWithMaker {
         for (TreeStep step : plan) {
             if (step instanceof TreeStep.Fork fork && shares.test(fork.pid()) && members.stream()
                     .noneMatch(one -> one.pid() == fork.pid() && one.parent() == fork.maker())) {
-                throw new TreeRefused(fork.pid(), "it shares descriptors or its working directory with its parent "
-                        + "(clone(2)), which cannot make it in its session");
+                throw new TreeRefused(fork.pid(), "it shares memory, descriptors or its working directory with "
+                        + "its parent (clone(2)), which cannot make it in its session");
             }
         }
     }

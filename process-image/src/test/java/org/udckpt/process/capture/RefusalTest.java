@@ -43,7 +43,7 @@ class RefusalTest {
 
     /** What a restart would not make as it was: named while the program still runs. */
     @ParameterizedTest
-    @CsvSource({"shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD",
+    @CsvSource({"siblings-memory, which is not its parent (clone(2) with CLONE_VM)", "exit-signal, instead of SIGCHLD",
             "siblings, which is not its parent (clone(2) with CLONE_FILES)",
             "thread-directory, working directory of its own",
             "thread-filter, asks a supervisor",
