@@ -381,7 +381,7 @@ public final class Capture implements AutoCloseable {
                 .mapToLong(file -> ((JobFile.RegularFile) file).id());
     }
 
-    /** One per process, then one per shared object and file that is not empty; found by the first call. */
+    /** One per process that has memory of its own, then one per shared object and file that is not empty; found by the first call. */
     public List<MemorySource> sources() {
         image(); // which has system calls made in the snapshots, which must stand still, and finds their pages
         sources = sources == null ? findSources() : sources;
@@ -391,7 +391,8 @@ public final class Capture implements AutoCloseable {
     private List<MemorySource> findSources() {
         List<MemorySource> sources = new ArrayList<>();
         for (RankCapture rank : ranks) {
-            List<Snapshot> tree = rank.processes().stream().map(process -> process.snapshot).toList();
+            List<Snapshot> tree = rank.processes().stream().filter(process -> !process.sharesMemory)
+                    .map(process -> process.snapshot).toList();
             SharedPages.find(tree);
             sources.addAll(tree);
         }

@@ -1,13 +1,27 @@
 package org.udckpt.process.model;
 
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.function.ToLongFunction;
+import java.util.stream.LongStream;
 
-/** Ranges of addresses as {start, end} pairs, ascending, not overlapping. */
+/**
+ * Ranges of addresses as {start, end} pairs, ascending, not overlapping: what is not so is refused
+ * (IllegalArgumentException), since a walk over both would pass a range over.
+ */
 public final class AddressRanges {
     private AddressRanges() {}
 
+    /** Those of {@code some}, which do not overlap, in whatever order they are. */
+    public static <T> long[] of(Collection<T> some, ToLongFunction<T> start, ToLongFunction<T> end) {
+        return some.stream().flatMapToLong(one -> LongStream.of(start.applyAsLong(one), end.applyAsLong(one))).sorted()
+                .toArray();
+    }
+
     /** What of {@code all} is not in {@code out}; pairs of {@code all} that touch are not joined. */
     public static long[] without(long[] all, long[] out) {
+        requireAscending(all);
+        requireAscending(out);
         long[] left = new long[all.length + out.length];
         int count = 0;
         int next = 0;
@@ -33,6 +47,8 @@ public final class AddressRanges {
 
     /** The intersection; pairs that touch are not joined. */
     public static long[] both(long[] a, long[] b) {
+        requireAscending(a);
+        requireAscending(b);
         long[] both = new long[a.length + b.length];
         int count = 0;
         int i = 0;
@@ -51,6 +67,15 @@ public final class AddressRanges {
             }
         }
         return Arrays.copyOf(both, count);
+    }
+
+    private static void requireAscending(long[] ranges) {
+        for (int i = 1; i < ranges.length; i++) {
+            if (ranges[i] < ranges[i - 1]) {
+                throw new IllegalArgumentException("0x%x comes behind 0x%x: the ranges do not ascend"
+                        .formatted(ranges[i], ranges[i - 1]));
+            }
+        }
     }
 
     public static long bytes(long[] ranges) {

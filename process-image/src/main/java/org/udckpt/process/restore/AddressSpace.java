@@ -11,7 +11,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MappingFlags;
@@ -70,8 +69,7 @@ final class AddressSpace {
     /** Unmaps the stub's program and moves the kernel's own mappings to where the job's were, or out of their way. */
     void clear(MemorySource contents, List<ThreadState> threads) {
         List<Region> stub = StubLayout.of(tracee.hostPid()).regions();
-        unmapOthers(tracee, stub, inherited.regions().stream()
-                .flatMapToLong(region -> LongStream.of(region.start(), region.end())).sorted().toArray());
+        unmapOthers(tracee, stub, AddressRanges.of(inherited.regions(), Region::start, Region::end));
         kernel.place(stub.stream().filter(StubLayout::movable).toList());
         kernel.prepare(contents, threads);
     }

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.LongStream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.inherit.Content;
@@ -19,6 +18,7 @@ import org.udckpt.process.inherit.ForkPreparation;
 import org.udckpt.process.inherit.InheritancePlan;
 import org.udckpt.process.inherit.Inherited;
 import org.udckpt.process.inherit.Span;
+import org.udckpt.process.model.AddressRanges;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
@@ -90,8 +90,8 @@ final class InheritedMemory {
         }
         staging.spans().forEach(span -> map(maker, span));
         for (int pid : staging.contents().stream().map(Content::pid).collect(Collectors.toSet())) {
-            long[] ranges = staging.contents().stream().filter(one -> one.pid() == pid)
-                    .flatMapToLong(one -> LongStream.of(one.start(), one.end())).toArray();
+            long[] ranges = AddressRanges.of(staging.contents().stream().filter(one -> one.pid() == pid).toList(),
+                    Content::start, Content::end);
             pages.fillMemory(ProcessContents.only(contents.get((long) pid), ranges), maker.memory(), 0, maker.name());
         }
         pages.await();
@@ -101,7 +101,7 @@ final class InheritedMemory {
     private static void clear(Tracee tracee, List<Span> there) {
         List<Region> stub = StubLayout.of(tracee.hostPid()).regions();
         AddressSpace.unmapOthers(tracee, stub,
-                there.stream().flatMapToLong(span -> LongStream.of(span.start(), span.end())).toArray());
+                AddressRanges.of(there, Span::start, Span::end));
         KernelPages.park(tracee, stub.stream().filter(StubLayout::movable).toList());
     }
 

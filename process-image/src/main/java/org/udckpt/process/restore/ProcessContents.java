@@ -1,10 +1,8 @@
 package org.udckpt.process.restore;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Comparator;
 import java.util.List;
 import java.util.function.UnaryOperator;
-import java.util.stream.LongStream;
 import org.udckpt.process.model.AddressRanges;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.Region;
@@ -23,9 +21,7 @@ final class ProcessContents implements MemorySource {
 
     /** @param left out */
     static ProcessContents without(MemorySource image, List<Region> left) {
-        long[] ranges = left.stream().sorted(Comparator.comparingLong(Region::start))
-                .flatMapToLong(region -> LongStream.of(region.start(), region.end())).toArray();
-        return without(image, ranges);
+        return without(image, AddressRanges.of(left, Region::start, Region::end));
     }
 
     /** @param left out: {start, end} pairs */

@@ -2,6 +2,7 @@ package org.udckpt.process.model;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -19,6 +20,16 @@ class AddressRangesTest {
                 AddressRanges.without(new long[]{0, 10, 20, 30}, new long[]{2, 4, 12, 14, 25, 40}));
         assertArrayEquals(new long[0], AddressRanges.without(new long[]{5, 6}, new long[]{0, 10}));
         assertArrayEquals(new long[]{5, 6}, AddressRanges.without(new long[]{5, 6}, new long[0]));
+    }
+
+    @Test
+    void whatDoesNotAscendIsRefused() {
+        long[] falling = {10, 20, 0, 10};
+        long[] rising = {0, 10, 12, 20};
+        assertThrows(IllegalArgumentException.class, () -> AddressRanges.both(rising, falling));
+        assertThrows(IllegalArgumentException.class, () -> AddressRanges.without(falling, rising));
+        assertArrayEquals(new long[]{0, 10, 10, 20},
+                AddressRanges.of(List.of(10L, 0L), start -> start, start -> start + 10));
     }
 
     @Test
