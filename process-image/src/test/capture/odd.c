@@ -331,7 +331,10 @@ static void *churn(void *unused) {
 
 static void make(const char *kind) {
     if (!strcmp(kind, "exit-signal")) child(0);
-    else if (!strcmp(kind, "thread-directory")) start(own_directory);
+    else if (!strcmp(kind, "thread-descriptors")) start(own_descriptors);
+    else if (!strcmp(kind, "thread-removed")) start(own_removed_directory);
+    else if (!strcmp(kind, "thread-root")) start(own_root);
+    else if (!strcmp(kind, "thread-pair")) start(own_pair);
     else if (!strcmp(kind, "thread-filter")) start(own_filter);
     else if (!strcmp(kind, "groups")) swapped_groups();
     else if (!strncmp(kind, "siblings", 8)) sharing_siblings(kind[8]);

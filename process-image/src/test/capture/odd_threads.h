@@ -7,10 +7,55 @@ static void start(void *(*body)(void *)) {
     while (!ready) usleep(1000);
 }
 
-static void *own_directory(void *unused) {
-    MUST(unshare(CLONE_FS));
+static void *own_descriptors(void *unused) {
+    MUST(unshare(CLONE_FILES));
     ready = 1;
     wait_for_end();
+    return unused;
+}
+
+/* of a thread that is in another directory */
+static void wait_for_end_in(const char *directory) {
+    char name[4200];
+    snprintf(name, sizeof name, "%s/finish", directory);
+    while (access(name, F_OK)) usleep(2000);
+}
+
+static void *own_removed_directory(void *unused) {
+    char here[4096];
+    MUST(getcwd(here, sizeof here) ? 0 : -1);
+    MUST(unshare(CLONE_FS));
+    MUST(mkdir("removed", 0700));
+    MUST(chdir("removed"));
+    MUST(rmdir("../removed"));
+    ready = 1;
+    wait_for_end_in(here);
+    return unused;
+}
+
+static void *own_root(void *unused) {
+    char here[4096];
+    MUST(unshare(CLONE_FS));
+    MUST(getcwd(here, sizeof here) ? 0 : -1);
+    MUST(chroot(here));
+    ready = 1;
+    wait_for_end_in("");
+    return unused;
+}
+
+static void *same_directory(void *unused) {
+    ready = 1;
+    wait_for_end();
+    return unused;
+}
+
+/* Two that have one directory, and not that of the process. */
+static void *own_pair(void *unused) {
+    pthread_t other;
+    MUST(unshare(CLONE_FS));
+    MUST(-pthread_create(&other, NULL, same_directory, NULL));
+    wait_for_end();
+    pthread_join(other, NULL);
     return unused;
 }
 

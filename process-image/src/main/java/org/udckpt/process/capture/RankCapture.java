@@ -82,6 +82,7 @@ final class RankCapture {
             }
             SharingCheck.refuseShared(processes());
             SharingCheck.distrustTogether(processes());
+            ThreadDirectories.read(processes());
             zombies.read(stopper.zombies(), processes(), levels, mounts.others().pids());
             return null;
         }, ns -> stateNs += ns);

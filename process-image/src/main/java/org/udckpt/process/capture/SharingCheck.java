@@ -32,10 +32,9 @@ final class SharingCheck {
 
     static void refuse(TracedProcess process) {
         for (TracedThread thread : process.threads) {
-            if (!shared(process.task(), thread.tid, KCMP_FILES) || !shared(process.task(), thread.tid, KCMP_FS)) {
+            if (!shared(process.task(), thread.tid, KCMP_FILES)) {
                 throw process.refuse("thread " + thread.tid
-                        + " has descriptors or a working directory of its own (unshare(2)), which cannot be "
-                        + "checkpointed");
+                        + " has descriptors of its own (unshare(2) with CLONE_FILES), which cannot be checkpointed");
             }
         }
         if (process.parent == null) {
@@ -131,6 +130,11 @@ final class SharingCheck {
     private static int order(int one, int other, int what) {
         long order = one == other ? 0 : compare(one, other, what);
         return order == 0 ? 0 : order == 1 ? -1 : 1;
+    }
+
+    /** Whether two threads have one root, working directory and umask. */
+    static boolean shareDirectories(int one, int other) {
+        return shared(one, other, KCMP_FS);
     }
 
     private static boolean shared(int one, int other, int what) {

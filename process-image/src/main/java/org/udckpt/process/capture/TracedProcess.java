@@ -17,6 +17,7 @@ import org.udckpt.linux.ProcessMemory;
 import org.udckpt.process.kinds.base.AskedProcess;
 import org.udckpt.process.kinds.base.CallFilter;
 import org.udckpt.process.kinds.base.GroupMember;
+import org.udckpt.process.kinds.base.ThreadPlace;
 import org.udckpt.process.kinds.mount.MountNamespace;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.PosixTimer;
@@ -99,6 +100,7 @@ final class TracedProcess implements AskedProcess {
     final Set<Long> writableSegments = new HashSet<>();
     List<CallFilter> callFilters = List.of();
     List<GroupMember> groupMembers = List.of();
+    List<ThreadPlace> threadPlaces = List.of();
     /** With its parent (clone(2), CLONE_FILES). */
     boolean sharesDescriptors;
     /** With its parent (CLONE_FS). */
@@ -275,6 +277,11 @@ final class TracedProcess implements AskedProcess {
     @Override
     public List<GroupMember> groupMembers() {
         return groupMembers;
+    }
+
+    @Override
+    public List<ThreadPlace> threadPlaces() {
+        return threadPlaces;
     }
 
     @Override

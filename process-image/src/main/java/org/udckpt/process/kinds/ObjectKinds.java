@@ -53,6 +53,7 @@ import org.udckpt.process.kinds.named.EndedProcessFileKind;
 import org.udckpt.process.kinds.named.PseudoFileKind;
 import org.udckpt.process.kinds.named.RemovedDeviceKind;
 import org.udckpt.process.kinds.named.RootDirectoryKind;
+import org.udckpt.process.kinds.named.ThreadDirectoryKind;
 import org.udckpt.process.kinds.namespace.CgroupNamespaceKind;
 import org.udckpt.process.kinds.namespace.CgroupNamespaceMemberKind;
 import org.udckpt.process.kinds.namespace.IpcNamespaceKind;
@@ -276,7 +277,9 @@ public enum ObjectKinds {
     /** Of a {@link #JOB_FILESYSTEM}. */
     OVERLAY_LAYER(new OverlayLayerKind()),
     /** What is registered with an io_uring. */
-    RING_REGISTRATION(new RingRegistrationKind());
+    RING_REGISTRATION(new RingRegistrationKind()),
+    /** unshare(2). */
+    THREAD_DIRECTORY(new ThreadDirectoryKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

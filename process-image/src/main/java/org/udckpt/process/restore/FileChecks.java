@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.udckpt.linux.Access;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
@@ -18,6 +19,7 @@ import org.udckpt.process.kinds.deleted.DeletedWorkingDirectory;
 import org.udckpt.process.kinds.memory.SharedMemoryKind;
 import org.udckpt.process.kinds.named.DirectoryOrDevice;
 import org.udckpt.process.kinds.named.RootDirectory;
+import org.udckpt.process.kinds.named.ThreadDirectory;
 import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
@@ -93,9 +95,11 @@ final class FileChecks {
         }
         bySizeAndTime(except);
         Set<Integer> nameless = DeletedWorkingDirectory.of(image);
-        image.processes().stream().filter(process -> !nameless.contains(process.pid()))
-                .map(one -> names.views().outside(one.pid(), one.workingDirectory())).filter(Objects::nonNull)
-                .distinct()
+        Stream.concat(image.processes().stream().filter(process -> !nameless.contains(process.pid()))
+                .map(one -> names.views().outside(one.pid(), one.workingDirectory())),
+                image.objects().stream().filter(ThreadDirectory.class::isInstance).map(ThreadDirectory.class::cast)
+                        .map(one -> names.views().outside(one.pid(), one.path())))
+                .filter(Objects::nonNull).distinct()
                 .filter(path -> looked(path, except)).forEach(path -> directory(path, "works in", "working"));
         image.objects().stream().filter(RootDirectory.class::isInstance).map(RootDirectory.class::cast)
                 .map(one -> names.views().outside(one.pid(), one.path())).filter(Objects::nonNull)

@@ -45,7 +45,8 @@ class RefusalTest {
     @ParameterizedTest
     @CsvSource({"siblings-memory, which is not its parent (clone(2) with CLONE_VM)", "exit-signal, instead of SIGCHLD",
             "siblings, which is not its parent (clone(2) with CLONE_FILES)",
-            "thread-directory, working directory of its own",
+            "thread-descriptors, has descriptors of its own", "thread-removed, was removed",
+            "thread-root, has its own root directory", "thread-pair, has one working directory with",
             "thread-filter, asks a supervisor",
             "other-name, another name", "mapped-other-name, another name",
             "main-ended-told, told of its parent's death (prctl",

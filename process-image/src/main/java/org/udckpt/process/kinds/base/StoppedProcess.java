@@ -120,6 +120,11 @@ public interface StoppedProcess {
         return List.of();
     }
 
+    /** Its threads that have working directories of their own. */
+    default List<ThreadPlace> threadPlaces() {
+        return List.of();
+    }
+
     /** Whether it stands for what is in flight in a process's unix sockets: descriptors that this process has. */
     default boolean inFlight() {
         return false;
