@@ -63,6 +63,12 @@ public record OpenDescriptor(
                 && link.endsWith(DELETED) && !pseudo();
     }
 
+    /** Whether it is a handle (O_PATH) of a file that has lost the name by which it was opened, or never had one. */
+    public boolean namelessFile() {
+        return onlyNames() && stat.type() == Files.Stat.REGULAR && link.startsWith("/") && link.endsWith(DELETED)
+                && !pseudo();
+    }
+
     /** Whether it is a POSIX message queue (mq_overview(7)), which is a regular file of this size to stat(2). */
     public boolean messageQueue() {
         return stat.type() == Files.Stat.REGULAR && stat.size() == QUEUE_BYTES && link.startsWith("/") && !pseudo()

@@ -60,7 +60,7 @@ final class FormerNames {
             return -1;
         }
         maker.call("remove " + name + " again", Syscall.UNLINKAT, directory, maker.string(name), 0);
-        if (fd >= 0) {
+        if (fd >= 0 && (file.flags() & Syscall.O_PATH) == 0) {
             maker.call("flags of " + name, Syscall.FCNTL, fd, F_SETFL, file.flags());
         }
         return fd;

@@ -6,7 +6,7 @@ import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.model.OpenFile;
 
-/** Regular files that are open. */
+/** Regular files that are open, and handles (O_PATH) of those that have lost their names. */
 final class OpenFileCapture implements KindCapture {
     private final CaptureScope scope;
 
@@ -15,9 +15,14 @@ final class OpenFileCapture implements KindCapture {
     }
 
     @Override
+    public boolean takesHandles() {
+        return true;
+    }
+
+    @Override
     public boolean takes(OpenDescriptor open) {
         return open.link().startsWith("/") && !open.pseudo() && open.stat().type() == Files.Stat.REGULAR
-                && !open.messageQueue();
+                && !open.messageQueue() && (!open.onlyNames() || open.namelessFile());
     }
 
     @Override

@@ -71,7 +71,7 @@ final class OpenFileRestore implements KindRestore<OpenFile> {
 
     /** What was looked at is a file; what has its name now may be a FIFO, for whose other end an open would wait. */
     private long named(Maker maker, OpenFile file) {
-        boolean waits = scope.verified(file.path()) && (file.flags() & Syscall.O_NONBLOCK) == 0;
+        boolean waits = scope.verified(file.path()) && (file.flags() & (Syscall.O_NONBLOCK | Syscall.O_PATH)) == 0;
         int flags = OpenFlags.kept(file.flags());
         long formerly = formerNames.tryOpen(maker, file);
         long opened = formerly >= 0 ? formerly

@@ -24,7 +24,7 @@ final class DirectoryOrDeviceCapture implements KindCapture {
     @Override
     public boolean takes(OpenDescriptor open) {
         if (open.onlyNames()) {
-            return !open.deletedDirectory() && !open.deletedLink();
+            return !open.deletedDirectory() && !open.deletedLink() && !open.namelessFile();
         }
         return open.link().startsWith("/") && !open.pseudo()
                 && (open.stat().type() == Files.Stat.DIRECTORY && !open.deletedDirectory()
