@@ -136,6 +136,7 @@ public final class Capture implements AutoCloseable {
             TreeCheck.refuse(ranks);
             stop.mounts.others().pids().check();
             all(ranks, rank -> rank.ask(stop.memory, stop.mounts));
+            stop.lookAgain(ranks);
             askKinds(ranks, stop, processes);
             // looks at the kernel's objects from outside, while the tracers fork
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks));
@@ -218,15 +219,10 @@ public final class Capture implements AutoCloseable {
         failures.addAll(besides); // what a process is says more than what one of its descriptors is
         if (!failures.isEmpty()) {
             RuntimeException first =
-                    failures.stream().filter(Capture::isRefusal).findFirst().orElse(failures.getFirst());
+                    failures.stream().filter(CaptureErrors::isRefusal).findFirst().orElse(failures.getFirst());
             failures.stream().filter(other -> other != first).forEach(first::addSuppressed);
             throw first;
         }
-    }
-
-    /** Whether a failure is a refusal: it is reported first, since it will be there the next time, too. */
-    private static boolean isRefusal(RuntimeException failure) {
-        return failure instanceof CaptureRefused || failure instanceof FilesRefused;
     }
 
     /** One after the other: what they write to is the whole job's. */

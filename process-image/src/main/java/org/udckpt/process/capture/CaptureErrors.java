@@ -19,6 +19,11 @@ final class CaptureErrors {
 
     private CaptureErrors() {}
 
+    /** Whether a failure is a refusal: it is reported first, since it will be there the next time, too. */
+    static boolean isRefusal(RuntimeException failure) {
+        return failure instanceof CaptureRefused || failure instanceof FilesRefused;
+    }
+
     /**
      * {@link CaptureFailed}, which is tried again, when a process's end explains the failure; else the failure itself.
      * To be asked while the processes still stand: one that ends when it runs again is no reason. A refusal is one for

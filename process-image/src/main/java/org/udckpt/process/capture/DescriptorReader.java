@@ -93,6 +93,25 @@ final class DescriptorReader {
         open.put(process, own);
     }
 
+    /**
+     * The same when what rings had in flight is done (io_uring(7)): it may have opened, closed and read since
+     * {@link #look}.
+     */
+    void lookAgain(TracedProcess process) {
+        Map<Integer, OpenDescriptor> before = new HashMap<>();
+        open.get(process).forEach(one -> before.put(one.fd(), one));
+        List<OpenDescriptor> own = new ArrayList<>();
+        for (int fd : Proc.descriptors(process.task())) {
+            OpenDescriptor one = open(process, fd);
+            OpenDescriptor known = before.get(fd);
+            own.add(one);
+            if (known == null || !known.link().equals(one.link()) || !known.stat().isSame(one.stat())) {
+                look(one);
+            }
+        }
+        open.put(process, own);
+    }
+
     private void look(OpenDescriptor one) {
         observers.see(one.info());
         all.forEach(kind -> kind.look(one));

@@ -38,10 +38,15 @@ final class RingDrain {
     /** On their tracer thread, when calls can be made in all their threads. A process without a ring costs nothing. */
     static void drain(List<TracedProcess> processes) {
         for (TracedProcess process : processes) {
-            if (process.mappings.stream().anyMatch(mapping -> mapping.path().equals(IoUring.LINK))) {
+            if (concerns(process)) {
                 new RingDrain(process).drain();
             }
         }
+    }
+
+    /** Whether it has a ring. */
+    static boolean concerns(TracedProcess process) {
+        return process.mappings.stream().anyMatch(mapping -> mapping.path().equals(IoUring.LINK));
     }
 
     private void drain() {

@@ -55,6 +55,14 @@ final class StoppedJob {
         objectsNs = System.nanoTime() - start;
     }
 
+    /** When all kinds have asked: rings go on with what they had in flight for a while in a stop. */
+    void lookAgain(List<RankCapture> ranks) {
+        List<TracedProcess> all = ranks.stream().flatMap(rank -> rank.processes().stream()).toList();
+        if (all.stream().anyMatch(RingDrain::concerns)) { // what processes share they see together
+            all.forEach(reader::lookAgain);
+        }
+    }
+
     void readObjects(List<RankCapture> ranks) {
         long start = System.nanoTime();
         for (RankCapture rank : ranks) {
