@@ -15,7 +15,8 @@ static int have; /* regions */
 
 static uint64_t sum(int region) {
   uint64_t sum = 14695981039346656037u;
-  for (uint64_t *at = (uint64_t *)places[region], *end = at + BYTES / 8; at < end; at++) sum = (sum ^ *at) * 1099511628211;
+  for (uint64_t *at = (uint64_t *)places[region], *end = at + BYTES / 8; at < end; at++)
+    sum = (sum ^ *at) * 1099511628211;
   return sum;
 }
 

@@ -20,8 +20,7 @@ static void next(int which) {
   } else if (one->step == READING) {
     entry.opcode = IORING_OP_READ, entry.addr = (uint64_t)one->text, entry.len = WORD / 2;
     entry.off = (uint64_t)-1; /* as read(2) */
-  } else
-    entry.opcode = IORING_OP_CLOSE;
+  } else entry.opcode = IORING_OP_CLOSE;
   ring_queue(&ring, entry);
   one->number = ring.sent;
 }
@@ -35,7 +34,8 @@ static void completed(int which, int result) {
     one->fd = result, one->step = READING;
   } else if (one->step == READING) {
     off_t at = lseek(one->fd, 0, SEEK_CUR);
-    CHECK(result == WORD / 2 && (at == WORD / 2 || at == WORD), "file %d: read %d, now at %ld", which, result, (long)at);
+    CHECK(result == WORD / 2 && (at == WORD / 2 || at == WORD), "file %d: read %d, now at %ld", which, result,
+          (long)at);
     CHECK(!memcmp(one->text, expected + at - WORD / 2, WORD / 2), "file %d, to %ld: %.4s", which, (long)at, one->text);
     one->step = at == WORD ? CLOSING : READING;
   } else {

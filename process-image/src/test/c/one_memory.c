@@ -10,8 +10,7 @@
 
 enum { MEMORY, BELOW, EVERYTHING, COPY, ALL };
 enum { STACK = 64 << 10, PAGE = 4096, NONE = 0 };
-static const int flags[ALL] = {CLONE_VM, CLONE_VM | CLONE_FS,
-                               CLONE_VM | CLONE_SIGHAND | CLONE_FILES | CLONE_FS, 0};
+static const int flags[ALL] = {CLONE_VM, CLONE_VM | CLONE_FS, CLONE_VM | CLONE_SIGHAND | CLONE_FILES | CLONE_FS, 0};
 /* where the first process changes it, and the child below it does */
 static const bool sees_handlers[ALL] = {false, false, true, false};
 

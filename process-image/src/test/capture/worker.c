@@ -93,7 +93,8 @@ static void give_up(void) {
     } else if (!strcmp(way, "sandbox")) {
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) abort();
     } else if (clone(in_same_memory, stack + sizeof stack,
-                     CLONE_VM | (strcmp(way, "child") ? CLONE_PARENT : 0) | SIGCHLD, NULL) < 0) abort();
+                     CLONE_VM | (strcmp(way, "child") ? CLONE_PARENT : 0) | SIGCHLD, NULL) < 0)
+        abort();
     usleep(50000); /* the other thread or process has done so, too */
 }
 

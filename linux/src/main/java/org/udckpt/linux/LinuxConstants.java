@@ -58,7 +58,8 @@ public final class LinuxConstants {
             TCGETS2 = 0x802c_542a, TCSETS2 = 0x402c_542b, TCOOFF = 0, TCOON = 1;
 
     /** Mounts (unshare(2), umount(2), mount(2), mount_setattr(2), open_tree(2), fsconfig(2); linux/mount.h). */
-    public static final int CLONE_VM = 0x100, CLONE_FS = 0x200, CLONE_FILES = 0x400, CLONE_SIGHAND = 0x800, CLONE_NEWNS = 0x20000, MNT_DETACH = 2,
+    public static final int CLONE_VM = 0x100, CLONE_FS = 0x200, CLONE_FILES = 0x400, CLONE_SIGHAND = 0x800,
+            CLONE_NEWNS = 0x20000, MNT_DETACH = 2,
             MS_RDONLY = 1, MS_REC = 0x4000,
             MS_UNBINDABLE = 1 << 17, MS_PRIVATE = 1 << 18, MS_SLAVE = 1 << 19, MS_SHARED = 1 << 20,
             OPEN_TREE_CLONE = 1, MOVE_MOUNT_F_EMPTY_PATH = 4, MOVE_MOUNT_T_EMPTY_PATH = 0x40,

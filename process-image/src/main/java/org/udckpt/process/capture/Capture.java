@@ -377,7 +377,10 @@ public final class Capture implements AutoCloseable {
                 .mapToLong(file -> ((JobFile.RegularFile) file).id());
     }
 
-    /** One per process that has memory of its own, then one per shared object and file that is not empty; found by the first call. */
+    /**
+     * One per process that has memory of its own, then one per shared object and file that is not empty; found by the
+     * first call.
+     */
     public List<MemorySource> sources() {
         image(); // which has system calls made in the snapshots, which must stand still, and finds their pages
         sources = sources == null ? findSources() : sources;
