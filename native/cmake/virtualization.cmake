@@ -27,7 +27,9 @@ add_executable(polls_once ${ROOT}/ud-virt/src/test/c/polls_once.c)
 target_link_libraries(polls_once PRIVATE ibverbs)
 add_executable(events_once ${ROOT}/ud-virt/src/test/c/events_once.c)
 target_link_libraries(events_once PRIVATE ibverbs)
-set_target_properties(polls_once events_once cm_rounds cm_exits cm_burst cm_busy cm_replaced cm_parameters
+add_executable(closed_first ${ROOT}/ud-virt/src/test/c/closed_first.c)
+target_link_libraries(closed_first PRIVATE ibverbs)
+set_target_properties(polls_once events_once closed_first cm_rounds cm_exits cm_burst cm_busy cm_replaced cm_parameters
   interrupted_calls PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
 
 # One end of a reliable connection, told what to do; see rc-virt/src/test.

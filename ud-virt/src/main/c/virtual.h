@@ -214,6 +214,13 @@ static inline struct v_context *context_of(struct ibv_context *context)
     return CONTAINER(struct v_context, verbs.context, context);
 }
 
+/* Whether the program has closed the device, and with it all that was open on it, before it destroys this: languages
+ * that collect garbage do so in whatever order. What is left is memory. */
+static inline int is_closed(struct ibv_context *context)
+{
+    return !context_of(context)->real;
+}
+
 /* NULL when the job's device has no such port, or it is of a kind of link that this process cannot use. */
 static inline struct v_port *port_of(struct ibv_context *context, unsigned number)
 {

@@ -42,7 +42,6 @@ void interposer_fill_windows(struct ibv_context *context);
 void interposer_fill_domains(struct ibv_context *context);
 /* The same of XRC (interposer_xrc.c). */
 void interposer_fill_xrc(struct ibv_context *context);
-void interposer_forget_xrc(const struct ibv_context *context);
 /* A queue pair of type XRC_RECV; NULL with errno. */
 struct ibv_qp *interposer_create_target(struct ibv_qp_init_attr_ex *attr);
 /* Gives the extended operations that nothing here offers a named refusal. */

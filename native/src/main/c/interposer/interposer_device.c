@@ -64,10 +64,7 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 EXPORT int ibv_close_device(struct ibv_context *context)
 {
-    int error = CALL(close_device, context);
-    if (!error)
-        interposer_forget_xrc(context);
-    return error;
+    return CALL(close_device, context);
 }
 
 EXPORT struct ibv_context *ibv_import_device(int fd)

@@ -89,22 +89,6 @@ static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_i
     return domain ? &domain->xrcd : NULL;
 }
 
-/* A context that is closed takes all that was made in it along. */
-void interposer_forget_xrc(const struct ibv_context *context)
-{
-    pthread_mutex_lock(&lock);
-    for (struct domain **link = &domains; *link;) {
-        struct domain *domain = *link;
-        if (domain->xrcd.context == context) {
-            *link = domain->next;
-            free(domain);
-        } else {
-            link = &domain->next;
-        }
-    }
-    pthread_mutex_unlock(&lock);
-}
-
 /* Returns 0 or an errno: EBUSY while there are targets or shared queues. */
 static int close_last(struct domain *domain)
 {

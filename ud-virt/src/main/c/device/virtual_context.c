@@ -169,6 +169,16 @@ struct ibv_context *virtual_open_device(struct ibv_device *device)
     return context;
 }
 
+static int is_empty(const struct v_context *context)
+{
+    const struct v_link *const objects[] = {&context->pds,  &context->mrs,  &context->mws, &context->channels,
+                                          &context->cqs, &context->srqs, &context->qps};
+    for (unsigned i = 0; i < sizeof objects / sizeof *objects; i++)
+        if (objects[i]->next != objects[i])
+            return 0;
+    return 1;
+}
+
 int virtual_close_device(struct ibv_context *open)
 {
     struct v_context *context = context_of(open);
@@ -188,7 +198,9 @@ int virtual_close_device(struct ibv_context *open)
         virtual_unregister_qp(qp); /* the device has ended what was still open */
         virtual_close_async(context);
         virtual_forget_numbers(context);
-        free(context);
+        context->real = NULL;
+        if (is_empty(context))
+            free(context);
     }
     gate_leave();
     return error;

@@ -297,6 +297,8 @@ int virtual_keep_events(struct v_context *context)
 void virtual_withdraw_events(struct v_context *context, const void *element)
 {
     uint64_t raised;
+    if (is_closed(&context->verbs.context))
+        return; /* with all that it had to tell */
     pthread_mutex_lock(&virtual_mutex);
     context->events_last = &context->events;
     while (*context->events_last) {

@@ -70,7 +70,7 @@ int virtual_destroy_comp_channel(struct ibv_comp_channel *virtual)
     if (!gate_enter())
         return EOPNOTSUPP;
     int error = virtual->refcnt ? EBUSY : 0;
-    if (!error) {
+    if (!error && !is_closed(virtual->context)) {
         virtual_unwatch(virtual->fd, channel->real->fd, &channel->watching);
         error = lower_device->destroy_comp_channel(channel->real);
     }

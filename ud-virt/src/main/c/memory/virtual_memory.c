@@ -146,8 +146,8 @@ int virtual_dealloc_pd(struct ibv_pd *virtual)
         return EOPNOTSUPP;
     int error = __atomic_load_n(&pd->users, __ATOMIC_RELAXED) ? EBUSY : 0;
     if (!error) {
-        virtual_forget_real_ahs(pd, 1);
-        error = lower_device->dealloc_pd(pd->real);
+        virtual_forget_real_ahs(pd, !is_closed(virtual->context));
+        error = is_closed(virtual->context) ? 0 : lower_device->dealloc_pd(pd->real);
     }
     if (!error) {
         pthread_mutex_lock(&virtual_mutex);
@@ -307,7 +307,7 @@ int virtual_dereg_mr(struct ibv_mr *virtual)
     struct v_mr *mr = (struct v_mr *)virtual;
     if (!gate_enter())
         return EOPNOTSUPP;
-    int error = lower_device->dereg_mr(mr->real);
+    int error = is_closed(virtual->context) ? 0 : lower_device->dereg_mr(mr->real);
     if (!error) {
         if (!virtual_fused_path())
             keys_file_withdraw(mr->mr.rkey);

@@ -50,7 +50,7 @@ int virtual_dealloc_mw(struct ibv_mw *virtual)
     struct v_mw *mw = (struct v_mw *)virtual;
     if (!gate_enter())
         return EOPNOTSUPP;
-    int error = lower_device->dealloc_mw(mw->real);
+    int error = is_closed(virtual->context) ? 0 : lower_device->dealloc_mw(mw->real);
     if (!error) {
         if (!virtual_fused_path()) {
             keys_file_withdraw(mw->binding.rkey);

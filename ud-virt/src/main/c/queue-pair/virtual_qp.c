@@ -333,9 +333,10 @@ int virtual_destroy_qp(struct ibv_qp *virtual)
     virtual_others_have_left();
     if (!gate_enter())
         return EOPNOTSUPP;
-    int error = lower_device->destroy_qp(qp->real);
+    int error = is_closed(virtual->context) ? 0 : lower_device->destroy_qp(qp->real);
     if (!error) {
-        virtual_unregister_qp(qp);
+        if (!is_closed(virtual->context))
+            virtual_unregister_qp(qp);
         virtual_withdraw_events(context_of(virtual->context), virtual);
         forget_requests(qp);
         pthread_mutex_lock(&virtual_mutex);

@@ -149,7 +149,7 @@ int virtual_destroy_srq(struct ibv_srq *virtual)
     struct v_srq *srq = (struct v_srq *)virtual;
     if (!gate_enter())
         return EOPNOTSUPP;
-    int error = lower_device->destroy_srq(srq->real);
+    int error = is_closed(virtual->context) ? 0 : lower_device->destroy_srq(srq->real);
     if (!error) {
         pthread_mutex_lock(&virtual_mutex);
         list_remove(&srq->link);

@@ -34,6 +34,13 @@ class OnePollTest {
         goesOn("events_once", dataPath, restarts);
     }
 
+    /** As garbage collectors do it (pyverbs). */
+    @ParameterizedTest
+    @CsvSource({"fused,false", "fused,true", "generic,false", "generic,true"})
+    void whatIsDestroyedAfterItsDeviceWasClosedIsMemory(String dataPath, boolean restarts) throws Exception {
+        goesOn("closed_first", dataPath, restarts);
+    }
+
     private void goesOn(String name, String dataPath, boolean restarts) throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {
             String images = directory.resolve("images").toString();
