@@ -171,8 +171,8 @@ struct ibv_context *virtual_open_device(struct ibv_device *device)
 
 static int is_empty(const struct v_context *context)
 {
-    const struct v_link *const objects[] = {&context->pds,  &context->mrs,  &context->mws, &context->channels,
-                                          &context->cqs, &context->srqs, &context->qps};
+    const struct v_link *const objects[] = {&context->pds, &context->mrs,  &context->mws, &context->channels,
+                                            &context->cqs, &context->srqs, &context->qps};
     for (unsigned i = 0; i < sizeof objects / sizeof *objects; i++)
         if (objects[i]->next != objects[i])
             return 0;
