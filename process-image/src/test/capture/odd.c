@@ -334,6 +334,7 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "thread-descriptors")) start(own_descriptors);
     else if (!strcmp(kind, "thread-removed")) start(own_removed_directory);
     else if (!strcmp(kind, "thread-root")) start(own_root);
+    else if (!strcmp(kind, "thread-mounts")) start(own_mounts);
     else if (!strcmp(kind, "thread-pair")) start(own_pair);
     else if (!strcmp(kind, "thread-filter")) start(own_filter);
     else if (!strcmp(kind, "groups")) swapped_groups();

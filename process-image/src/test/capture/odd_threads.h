@@ -43,6 +43,13 @@ static void *own_root(void *unused) {
     return unused;
 }
 
+static void *own_mounts(void *unused) {
+    MUST(unshare(CLONE_FS | CLONE_NEWNS));
+    ready = 1;
+    wait_for_end();
+    return unused;
+}
+
 static void *same_directory(void *unused) {
     ready = 1;
     wait_for_end();

@@ -38,7 +38,9 @@ final class InspectRankText {
         System.out.printf("process %d (%s)%s: %s%n", process.state().pid(),
                 PrintableStream.line(process.state().name()), parent,
                 PrintableStream.line(process.state().executable()));
-        System.out.printf("    in %s, %s%n", process.state().workingDirectory(), InspectText.stored(process));
+        System.out.printf("    in %s, %s%n", process.state().workingDirectory(),
+                process.memoryOf() == process.state().pid() ? InspectText.stored(process)
+                        : "in the memory of process " + process.memoryOf());
         process.threads().forEach(thread -> {
             Registers registers = Registers.of(thread.registers());
             System.out.printf("    thread %-8d %-16s at 0x%x%s%n", thread.tid(), thread.name(),

@@ -12,8 +12,10 @@ import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.NewFile;
 import org.udckpt.linux.Trust;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.model.SharedTables;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.store.OpenNode;
 
@@ -25,6 +27,8 @@ public final class CoreExport {
     private final ProcessState process;
     private final List<ThreadState> threads;
     private final List<Region> regions;
+    /** The process whose memory it has: it shares that (clone(2), CLONE_VM), or it is itself. */
+    private final int memoryOf;
 
     /**
      * What was written.
@@ -40,8 +44,9 @@ public final class CoreExport {
         this.image = image;
         this.process = process;
         this.threads = image.image().threads().stream().filter(thread -> thread.pid() == process.pid()).toList();
+        this.memoryOf = SharedTables.of(image.image(), AttributeKind.SHARED_MEMORY).first(process.pid());
         this.regions =
-                image.image().regions().stream().filter(region -> region.pid() == process.pid() && dumped(region))
+                image.image().regions().stream().filter(region -> region.pid() == memoryOf && dumped(region))
                         .sorted(Comparator.comparing(Region::start, Long::compareUnsigned)).toList();
     }
 
@@ -77,7 +82,7 @@ public final class CoreExport {
 
     private Result fill(int descriptor, CheckpointReader.Progress progress) throws IOException {
         FirstPages firstPages = new FirstPages(image.image());
-        Layers layers = new Layers(image, process.pid(), firstPages);
+        Layers layers = new Layers(image, memoryOf, firstPages);
         List<Segment> segments = new ArrayList<>();
         regions.forEach(region -> segments.addAll(Segment.of(layers.of(region), region.permissions())));
         CoreLayout layout = CoreLayout.of(segments, notes(regions.stream().filter(layers::onFile).toList()));
@@ -99,7 +104,7 @@ public final class CoreExport {
         for (ThreadState thread : threads) {
             notes.add(Notes.PRSTATUS, each.status(thread));
             if (thread == threads.getFirst()) {
-                notes.add(Notes.PRPSINFO, ProcessNotes.information(process, image.memory(process.pid())));
+                notes.add(Notes.PRPSINFO, ProcessNotes.information(process, image.memory(memoryOf)));
                 notes.add(Notes.SIGINFO, new byte[128]); // no signal ended it
                 notes.add(Notes.AUXV, process.auxv());
                 notes.add(Notes.FILE, ProcessNotes.files(files));

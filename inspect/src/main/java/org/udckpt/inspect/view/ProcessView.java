@@ -4,8 +4,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.SharedTables;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.store.OpenNode;
 
@@ -19,6 +21,11 @@ public record ProcessView(OpenNode node, ProcessState state, List<ThreadState> t
         List<Descriptor> descriptors, KernelObjects objects) {
     public long stored() {
         return regions.stream().mapToLong(RegionView::stored).sum();
+    }
+
+    /** The process with whose memory it works (clone(2), CLONE_VM); its own pid: it has its own. */
+    public int memoryOf() {
+        return SharedTables.of(node.image(), AttributeKind.SHARED_MEMORY).first(state.pid());
     }
 
     /** Bytes that other processes have in common with it: they are in the image once. */

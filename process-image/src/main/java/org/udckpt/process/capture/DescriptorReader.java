@@ -107,8 +107,12 @@ final class DescriptorReader {
             own.add(one);
             if (known == null || !known.link().equals(one.link()) || !known.stat().isSame(one.stat())) {
                 look(one);
+            } else {
+                before.remove(fd);
             }
         }
+        before.values().forEach(memory::gone);
+        own.forEach(memory::seen);
         open.put(process, own);
     }
 

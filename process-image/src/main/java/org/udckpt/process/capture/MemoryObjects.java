@@ -79,6 +79,11 @@ final class MemoryObjects {
         }
     }
 
+    /** One that is not open any more. */
+    void gone(OpenDescriptor closed) {
+        readable.remove(key(closed.stat()), closed);
+    }
+
     /** On the tracer thread of {@code process}, after {@link ProcessReader#ask}: what only the process can ask. */
     synchronized void readSegments(TracedProcess process) {
         Injector injector = process.main().injector;

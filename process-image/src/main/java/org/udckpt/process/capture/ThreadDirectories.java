@@ -35,6 +35,11 @@ final class ThreadDirectories {
             throw process.refuse("thread " + thread.tid + " has its own root directory (unshare(2) with CLONE_FS, "
                     + "chroot(2)), which cannot be checkpointed");
         }
+        String mounts = Files.readLink(here + "ns/mnt");
+        if (mounts != null && !mounts.equals(Files.readLink("/proc/" + process.task() + "/ns/mnt"))) {
+            throw process.refuse("thread " + thread.tid + " is in another mnt namespace than the process (unshare(2), "
+                    + "setns(2)), which cannot be checkpointed");
+        }
         String path = Files.readLink(here + "cwd");
         Files.Stat stat = path == null ? null : Files.tryStat(here + "cwd");
         if (stat == null || path.endsWith(DELETED) && stat.links() == 0) {

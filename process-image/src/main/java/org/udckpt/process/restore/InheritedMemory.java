@@ -85,7 +85,7 @@ final class InheritedMemory {
         if (staging.empty()) {
             return;
         }
-        if (cleared.add(maker.maker())) {
+        if (cleared.add(maker.memoryMaker())) {
             clear(maker, staging.there());
         }
         staging.spans().forEach(span -> map(maker, span));

@@ -245,7 +245,7 @@ final class Tracee implements Maker, AutoCloseable {
     }
 
     /** The one that has made this one's memory. */
-    Tracee maker() {
+    Tracee memoryMaker() {
         return together.getFirst();
     }
 

@@ -12,6 +12,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -55,6 +57,32 @@ class ExportCoreTest {
             assertVectors(udckpts, program, core);
             assertWideVectors(udckpts, program, core);
             Files.createFile(finish());
+            assertEquals(0, job.await(30).code(), job::text);
+        }
+    }
+
+    /** Of a child that works in its parent's memory (clone(2), CLONE_VM), and of which the image has none. */
+    @Tag("slow")
+    @Test
+    void ofAProcessInTheMemoryOfAnother() throws Exception {
+        try (Udckpts udckpts = new Udckpts(directory)) {
+            String program = Udckpts.nativeFile("features/one_memory").toString();
+            Path scratch = Files.createDirectory(directory.resolve("scratch"));
+            Udckpts.Running job =
+                    udckpts.start("run", "--name", "one", "--dir", images(), "--", program, scratch.toString());
+            job.awaitOutput("ready");
+            assertEquals("ckpt-0001\n", udckpts.run("checkpoint", "one").output(), job::text);
+            String first = udckpts.run("inspect", images(), "--rank", "0").output();
+            Matcher child = Pattern.compile("process (\\d+) .*\\R.* in the memory of process (\\d+)").matcher(first);
+            assertTrue(child.find(), first);
+            Path core = directory.resolve("child.core");
+            Udckpts.Result result =
+                    udckpts.run("export-core", images(), "--pid", child.group(1), "--output", core.toString());
+            assertEquals(0, result.code(), result.toString());
+            Gdb gdb = Gdb.core(udckpts, program, core, "print feature_pid", "bt");
+            assertEquals(child.group(2), gdb.value(1));
+            assertTrue(gdb.output().contains("serve"), gdb::output);
+            Files.createFile(scratch.resolve("finish"));
             assertEquals(0, job.await(30).code(), job::text);
         }
     }
