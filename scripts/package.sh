@@ -130,9 +130,9 @@ archive_classes() {
         . "$root/scripts/installed.sh"
         find_installed_jdk
         set_locale
-        # By their names from here: the archive has them in it, and is the same wherever it was made.
-        cd "$root" || exit
-        jars=$(root=. && class_path)
+        # By names that lead to them on each machine: the archive has them in it, and is the same wherever it was made.
+        hold_jars || exit
+        jars=$(root=/proc/self/fd/$jars_descriptor && class_path)
         # With what calls of methods and lambdas are linked to, as the tree's has it.
         for file in classes.jsa again.jsa; do
             # shellcheck disable=SC2046 # flags are words
