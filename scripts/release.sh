@@ -52,6 +52,9 @@ release() {
     rm -rf "$output"
     mkdir -p "$output"
     name_version "$version"
+    # One that is a month old costs a restart a tenth of its start.
+    build
+    package --train
     git -C "$root" commit -q -a -m "Version $version" ||
         die 70 "the commit of version $version could not be made: see above, and take the changes back (git checkout .)"
     say "checks of version $version: lint, test, test slow"
