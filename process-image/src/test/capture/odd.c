@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/shm.h>
@@ -332,6 +333,8 @@ static void *churn(void *unused) {
 static void make(const char *kind) {
     if (!strcmp(kind, "exit-signal")) child(0);
     else if (!strcmp(kind, "thread-descriptors")) start(own_descriptors);
+    else if (!strcmp(kind, "thread-lock")) start(own_lock);
+    else if (!strcmp(kind, "thread-inotify")) start(own_inotify);
     else if (!strcmp(kind, "thread-removed")) start(own_removed_directory);
     else if (!strcmp(kind, "thread-root")) start(own_root);
     else if (!strcmp(kind, "thread-mounts")) start(own_mounts);

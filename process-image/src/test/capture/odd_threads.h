@@ -7,8 +7,38 @@ static void start(void *(*body)(void *)) {
     while (!ready) usleep(1000);
 }
 
+static void *same_descriptors(void *unused) {
+    ready = 1;
+    wait_for_end();
+    return unused;
+}
+
+/* Two that have one table, and not that of the process. */
 static void *own_descriptors(void *unused) {
+    pthread_t other;
     MUST(unshare(CLONE_FILES));
+    MUST(-pthread_create(&other, NULL, same_descriptors, NULL));
+    wait_for_end();
+    pthread_join(other, NULL);
+    return unused;
+}
+
+/* In a table of its own, by which it is. */
+static void *own_lock(void *unused) {
+    struct flock lock = {.l_type = F_WRLCK};
+    MUST(unshare(CLONE_FILES));
+    int file = open("locked", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    MUST(file);
+    MUST(fcntl(file, F_SETLK, &lock));
+    ready = 1;
+    wait_for_end();
+    return unused;
+}
+
+/* Open nowhere else. */
+static void *own_inotify(void *unused) {
+    MUST(unshare(CLONE_FILES));
+    MUST(inotify_init1(IN_CLOEXEC));
     ready = 1;
     wait_for_end();
     return unused;

@@ -46,7 +46,8 @@ class PackageOrderTest {
                     + " process.kinds.socket process.kinds.filter process.kinds.binaryoption process.kinds.raw"
                     + " process.kinds.packet"
                     + " process.kinds.replaced process.kinds.netlink process.kinds.tcp"
-                    + " process.kinds.terminal process.kinds.timerfd process.kinds.udp process.kinds.unix"
+                    + " process.kinds.terminal process.kinds.thread process.kinds.timerfd process.kinds.udp"
+                    + " process.kinds.unix"
                     + " process.kinds process.check process.restore.lazy"
                     + " process.tree process.capture process.inherit process.restore",
             "support: support.report support.config support.runtime",

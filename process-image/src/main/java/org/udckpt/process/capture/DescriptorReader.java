@@ -25,6 +25,7 @@ import org.udckpt.process.kinds.refused.RefusedDescriptors;
 import org.udckpt.process.kinds.refused.RefusedInNamespaces;
 import org.udckpt.process.kinds.socket.SocketCapture;
 import org.udckpt.process.kinds.socket.SocketType;
+import org.udckpt.process.kinds.thread.ThreadDescriptor;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Descriptor;
@@ -47,7 +48,7 @@ final class DescriptorReader {
     private final List<SocketCapture> sockets;
     private final JobNetworks networks;
     private final List<Descriptor> descriptors = new ArrayList<>();
-    private final Map<TracedProcess, List<OpenDescriptor>> open = new HashMap<>();
+    private final Map<StoppedProcess, List<OpenDescriptor>> open = new HashMap<>();
     private final FileObservers observers;
     private final FilesInFlight inFlight = new FilesInFlight();
 
@@ -84,13 +85,22 @@ final class DescriptorReader {
      * and their observers and the refusals must be known by then.
      */
     void look(TracedProcess process) {
-        List<OpenDescriptor> own = new ArrayList<>();
-        for (int fd : Proc.descriptors(process.task())) {
-            OpenDescriptor one = open(process, fd);
-            own.add(one);
-            look(one);
-        }
-        open.put(process, own);
+        tables(process).forEach(table -> {
+            List<OpenDescriptor> own = opened(table);
+            own.forEach(this::look);
+            open.put(table, own);
+        });
+    }
+
+    /** The process's, and those of its threads that have their own. */
+    private static List<StoppedProcess> tables(TracedProcess process) {
+        List<StoppedProcess> tables = new ArrayList<>(List.of(process));
+        process.ownTables().forEach(thread -> tables.add(new ThreadTable(process, thread)));
+        return tables;
+    }
+
+    private static List<OpenDescriptor> opened(StoppedProcess process) {
+        return Arrays.stream(Proc.descriptors(process.task())).mapToObj(fd -> open(process, fd)).toList();
     }
 
     /**
@@ -98,17 +108,19 @@ final class DescriptorReader {
      * {@link #look}.
      */
     void lookAgain(TracedProcess process) {
+        tables(process).forEach(this::lookAgainAt);
+    }
+
+    private void lookAgainAt(StoppedProcess process) {
         Map<Integer, OpenDescriptor> before = new HashMap<>();
         open.get(process).forEach(one -> before.put(one.fd(), one));
-        List<OpenDescriptor> own = new ArrayList<>();
-        for (int fd : Proc.descriptors(process.task())) {
-            OpenDescriptor one = open(process, fd);
-            OpenDescriptor known = before.get(fd);
-            own.add(one);
+        List<OpenDescriptor> own = opened(process);
+        for (OpenDescriptor one : own) {
+            OpenDescriptor known = before.get(one.fd());
             if (known == null || !known.link().equals(one.link()) || !known.stat().isSame(one.stat())) {
                 look(one);
             } else {
-                before.remove(fd);
+                before.remove(one.fd());
             }
         }
         before.values().forEach(memory::gone);
@@ -181,23 +193,46 @@ final class DescriptorReader {
         }
     }
 
-    /** When all processes have been read: what is on its way to one, and may be in none. */
+    /** When all processes have been read: what is on its way to one, or a thread's own, and may be in none. */
     void readInFlight() {
+        scope.readingInFlight();
         for (OpenDescriptor one : inFlight.all()) {
-            long object = table.find(one);
-            if (object < 0) {
-                RefusedDescriptors.refuseInFlight(one);
-                long created = create(one);
-                table.remember(one, created);
-                all.forEach(kind -> kind.seen(one, created, true));
-                owner(one, created);
-                object = created;
-            }
-            if (object == ObjectTable.OWNED) {
-                throw one.refuse("it is the library's own; close it first");
-            }
-            inFlight.read(one, object);
+            inFlight.read(one, inNone(one));
         }
+        open.forEach((process, all) -> {
+            if (process instanceof ThreadTable thread) {
+                all.forEach(one -> readOf(thread, one));
+            }
+        });
+    }
+
+    private void readOf(ThreadTable thread, OpenDescriptor one) {
+        ThreadTable.refuseLock(one);
+        table.add(new ThreadDescriptor(table.newId(), thread.namespacePid(), thread.thread().namespaceTid, one.fd(),
+                one.closeOnExec(), inNone(one)));
+    }
+
+    /** The object of a descriptor that is in no process's table. */
+    private long inNone(OpenDescriptor one) {
+        long known = table.find(one);
+        long object = known;
+        if (known < 0) {
+            RefusedDescriptors.refuseInFlight(one);
+            object = create(one);
+            table.remember(one, object);
+        }
+        if (object == ObjectTable.OWNED) {
+            throw one.refuse("it is the library's own; close it first");
+        }
+        if (known < 0 || one.process() instanceof ThreadTable) {
+            for (KindCapture kind : all) {
+                kind.seen(one, object, known < 0);
+            }
+        }
+        if (known < 0) {
+            owner(one, object);
+        }
+        return object;
     }
 
     /** To be closed when all have been read. */
@@ -237,8 +272,8 @@ final class DescriptorReader {
     }
 
     private long create(OpenDescriptor open) {
-        MountNamespace namespace = open.process() instanceof TracedProcess traced && open.link().startsWith("/")
-                ? traced.mountNamespace : null;
+        MountNamespace namespace = DelegatedProcess.whole(open.process()) instanceof TracedProcess traced
+                && open.link().startsWith("/") ? traced.mountNamespace : null;
         int mount = namespace == null ? 0 : Integer.parseInt(Proc.field(open.info(), "mnt_id:"));
         String before = namespace == null ? null : namespace.before(mount);
         if (before == null && namespace != null && namespace.isOthers(mount)) {

@@ -71,6 +71,12 @@ final class DescriptorScope implements CaptureScope {
         processManager = process.root() ? processManager(root) : handedOn(process, root);
     }
 
+    /** What no process has comes next. */
+    void readingInFlight() {
+        control = CaptureRequest.NONE;
+        processManager = CaptureRequest.NONE;
+    }
+
     private static int processManager(CaptureRequest.Root root) {
         if (root.pmiDescriptor() != CaptureRequest.NONE) {
             return root.pmiDescriptor();

@@ -1,9 +1,6 @@
 package org.udckpt.process.capture;
 
-import java.util.List;
-import java.util.Set;
-import org.udckpt.process.kinds.base.CallFilter;
-import org.udckpt.process.kinds.base.GroupMember;
+import org.udckpt.linux.Files;
 import org.udckpt.process.kinds.base.StoppedProcess;
 
 /**
@@ -11,89 +8,34 @@ import org.udckpt.process.kinds.base.StoppedProcess;
  *
  * @param mounts what leads to a path of where the job was started
  */
-record OutsideProcess(StoppedProcess process, String mounts, boolean hasMountsOfItsOwn) implements StoppedProcess {
+record OutsideProcess(StoppedProcess process, String mounts, boolean hasMountsOfItsOwn) implements DelegatedProcess {
     @Override
-    public int pid() {
-        return process.pid();
+    public String rootDirectory() {
+        return "/";
     }
 
     @Override
-    public int namespacePid() {
-        return process.namespacePid();
+    public int mountNamespace() {
+        return 0;
     }
 
     @Override
-    public boolean inPidNamespace() {
-        return process.inPidNamespace();
+    public String seen(String path) {
+        return mounts + path;
     }
 
     @Override
-    public int ownPid() {
-        return process.ownPid();
+    public String outside(String path) {
+        return path;
     }
 
     @Override
-    public int ofOwn(int number) {
-        return process.ofOwn(number);
+    public boolean ownsFileSystem(Files.Stat file, String through) {
+        return false;
     }
 
     @Override
-    public int namespaceGroup() {
-        return process.namespaceGroup();
-    }
-
-    @Override
-    public int namespaceThread(int tid) {
-        return process.namespaceThread(tid);
-    }
-
-    @Override
-    public Set<Integer> namespaceThreads() {
-        return process.namespaceThreads();
-    }
-
-    @Override
-    public boolean root() {
-        return process.root();
-    }
-
-    @Override
-    public boolean workingDirectoryDeleted() {
-        return process.workingDirectoryDeleted();
-    }
-
-    @Override
-    public List<GroupMember> groupMembers() {
-        return process.groupMembers();
-    }
-
-    @Override
-    public List<CallFilter> callFilters() {
-        return process.callFilters();
-    }
-
-    @Override
-    public int[] ownedDescriptors() {
-        return process.ownedDescriptors();
-    }
-
-    @Override
-    public RuntimeException refuse(int descriptor, String reason) {
-        return process.refuse(descriptor, reason);
-    }
-
-    @Override
-    public RuntimeException refuse(String reason) {
-        return process.refuse(reason);
-    }
-
-    @Override
-    public RuntimeException failed(int descriptor, String reason) {
-        return process.failed(descriptor, reason);
-    }
-
-    @Override
-    public RuntimeException failed(String reason) {
-        return process.failed(reason);
+    public boolean fromOutside(String path, Files.Stat file) {
+        return false;
     }
 }

@@ -30,13 +30,8 @@ final class SharingCheck {
 
     private SharingCheck() {}
 
+    /** Reads what a process shares. */
     static void refuse(TracedProcess process) {
-        for (TracedThread thread : process.threads) {
-            if (!shared(process.task(), thread.tid, KCMP_FILES)) {
-                throw process.refuse("thread " + thread.tid
-                        + " has descriptors of its own (unshare(2) with CLONE_FILES), which cannot be checkpointed");
-            }
-        }
         if (process.parent == null) {
             return;
         }
@@ -63,6 +58,7 @@ final class SharingCheck {
         refuseShared(processes, KCMP_SIGHAND, "signal handlers", "CLONE_SIGHAND", one -> one.sharesHandlers);
         refuseShared(processes, KCMP_FILES, "descriptors", "CLONE_FILES", one -> one.sharesDescriptors);
         refuseShared(processes, KCMP_FS, "its working directory", "CLONE_FS", one -> one.sharesDirectories);
+        ThreadTable.refuseShared(processes);
         for (TracedProcess process : processes) {
             if (process.sharesDirectories && process.mountNamespace != null) {
                 throw process.refuse("it shares its working directory with its parent (clone(2) with CLONE_FS) and is "
@@ -98,6 +94,8 @@ final class SharingCheck {
         add(process, process.sharesDirectories, AttributeKind.SHARED_DIRECTORIES, shared);
         add(process, process.sharesMemory, AttributeKind.SHARED_MEMORY, shared);
         add(process, process.sharesHandlers, AttributeKind.SHARED_HANDLERS, shared);
+        process.ownTables().forEach(thread -> shared.add(Attribute.of(AttributeKind.OWN_DESCRIPTORS,
+                process.namespacePid, thread.namespaceTid, 1)));
         return shared;
     }
 
@@ -135,6 +133,11 @@ final class SharingCheck {
     /** Whether two threads have one root, working directory and umask. */
     static boolean shareDirectories(int one, int other) {
         return shared(one, other, KCMP_FS);
+    }
+
+    /** Whether two threads have one table of descriptors. */
+    static boolean shareDescriptors(int one, int other) {
+        return shared(one, other, KCMP_FILES);
     }
 
     private static boolean shared(int one, int other, int what) {

@@ -101,6 +101,7 @@ final class TracedProcess implements AskedProcess {
     List<CallFilter> callFilters = List.of();
     List<GroupMember> groupMembers = List.of();
     List<ThreadPlace> threadPlaces = List.of();
+    private List<TracedThread> ownTables;
     /** With its parent (clone(2), CLONE_FILES). */
     boolean sharesDescriptors;
     /** With its parent (CLONE_FS). */
@@ -162,6 +163,14 @@ final class TracedProcess implements AskedProcess {
      */
     boolean forksApart() {
         return inner != null || childrenApart;
+    }
+
+    /** Threads with tables of descriptors of their own. From outside, in each thread of this process. */
+    synchronized List<TracedThread> ownTables() {
+        if (ownTables == null) {
+            ownTables = threads.stream().filter(one -> !SharingCheck.shareDescriptors(task, one.tid)).toList();
+        }
+        return ownTables;
     }
 
     /** All that the image has: a main thread is there, and first, also when it has ended. */

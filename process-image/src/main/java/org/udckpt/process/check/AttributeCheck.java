@@ -76,6 +76,10 @@ final class AttributeCheck {
                                 && PosixTimer.ofThread(one.clock())),
                         "timer %d is none of the process that runs by a thread's time", attribute.values()[0]);
             }
+            if (kind == AttributeKind.OWN_DESCRIPTORS) {
+                row.require(attribute.tid() != 0 && attribute.tid() != attribute.pid(),
+                        "tid %d is a main thread, whose descriptors are the process's", attribute.tid());
+            }
             if (kind == AttributeKind.PARENT) {
                 row.between(2, Integer.MAX_VALUE, "parent pid", attribute.values()[0]);
             }

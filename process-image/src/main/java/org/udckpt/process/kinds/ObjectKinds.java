@@ -91,6 +91,7 @@ import org.udckpt.process.kinds.signalfd.SignalFdKind;
 import org.udckpt.process.kinds.tcp.TcpSocketKind;
 import org.udckpt.process.kinds.terminal.TerminalEndKind;
 import org.udckpt.process.kinds.terminal.TerminalKind;
+import org.udckpt.process.kinds.thread.ThreadDescriptorKind;
 import org.udckpt.process.kinds.timerfd.TimerFdKind;
 import org.udckpt.process.kinds.udp.UdpShutdownKind;
 import org.udckpt.process.kinds.udp.UdpSocketKind;
@@ -279,7 +280,8 @@ public enum ObjectKinds {
     /** What is registered with an io_uring. */
     RING_REGISTRATION(new RingRegistrationKind()),
     /** unshare(2). */
-    THREAD_DIRECTORY(new ThreadDirectoryKind());
+    THREAD_DIRECTORY(new ThreadDirectoryKind()),
+    THREAD_DESCRIPTOR(new ThreadDescriptorKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -51,6 +51,8 @@ public enum AttributeKind {
     STOP_SIGNAL("stop-signal", 1),
     /** Its table of descriptors is that of its parent, whose pid this is (clone(2), CLONE_FILES). */
     SHARED_DESCRIPTORS("shared-descriptors", 1),
+    /** Of a thread: it has a table of descriptors of its own (unshare(2), CLONE_FILES), that of its rows alone. */
+    OWN_DESCRIPTORS("own-descriptors", 1),
     /** Its root, working directory and umask are those of its parent, whose pid this is (CLONE_FS). */
     SHARED_DIRECTORIES("shared-directories", 1),
     /** Its memory is that of its parent, whose pid this is (CLONE_VM): it has no regions, and nothing in the image. */

@@ -118,6 +118,7 @@ final class Descriptors {
     /** The last step: every number means what it meant; the temporaries are closed. */
     void place() {
         tracees.values().forEach(handles::fetchAll);
+        kinds.place();
         List<Descriptor> sorted = SharedTables.of(image, AttributeKind.SHARED_DESCRIPTORS)
                 .once(image.descriptors()).stream().sorted(Comparator.comparingInt(Descriptor::fd)).toList();
         Map<Tracee, Batch> batches = new LinkedHashMap<>();

@@ -52,6 +52,10 @@ final class KindRestores {
         byRecord.values().forEach(KindRestore::makeTogether);
     }
 
+    void place() {
+        byRecord.values().forEach(KindRestore::place);
+    }
+
     void connect() {
         byRecord.values().forEach(KindRestore::connect);
     }

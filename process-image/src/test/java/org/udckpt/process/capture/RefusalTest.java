@@ -45,7 +45,8 @@ class RefusalTest {
     @ParameterizedTest
     @CsvSource({"siblings-memory, which is not its parent (clone(2) with CLONE_VM)", "exit-signal, instead of SIGCHLD",
             "siblings, which is not its parent (clone(2) with CLONE_FILES)",
-            "thread-descriptors, has descriptors of its own", "thread-removed, was removed",
+            "thread-descriptors, has one table of descriptors with", "thread-removed, was removed",
+            "thread-lock, of a thread alone", "thread-inotify, open in no process",
             "thread-root, has its own root directory",
             "thread-mounts, is in another mnt namespace", "thread-pair, has one working directory with",
             "thread-filter, asks a supervisor",

@@ -46,8 +46,9 @@ class LyingTablesTest {
                     "posix_queues", "removed_node",
                     "ip_level", "raw_sockets", "packet_sockets", "netlink_peers", "ended_owner",
                     "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees",
-                    "shared_tables", "one_memory", "thread_directories", "nameless_handles", "io_uring",
-                    "io_uring_files", "io_uring_opens", "aio", "user_namespaces", "time_namespaces",
+                    "shared_tables", "one_memory", "thread_directories", "thread_descriptors",
+                    "nameless_handles", "io_uring", "io_uring_files", "io_uring_opens", "aio", "user_namespaces",
+                    "time_namespaces",
                     "ipc_namespaces",
                     "pid_namespace",
                     "mount_sockets", "fanotify", "network_namespace", "overlay_mounts");

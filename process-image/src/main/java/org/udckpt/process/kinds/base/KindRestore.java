@@ -40,6 +40,12 @@ public interface KindRestore<T> {
     /** When all objects are made: what one has to do with others. */
     default void connect() {}
 
+    /**
+     * When all of the job's objects are open in the processes that have them, and before each descriptor has its
+     * number.
+     */
+    default void place() {}
+
     /** When all contents of memory are there: modes and seals that would have kept them out. */
     default void finishMemory() {}
 

@@ -125,7 +125,10 @@ public interface StoppedProcess {
         return List.of();
     }
 
-    /** Whether it stands for what is in flight in a process's unix sockets: descriptors that this process has. */
+    /**
+     * Whether it stands for what its process has no descriptor of: what is in flight in its unix sockets, which this
+     * process has open, or what one of its threads has alone.
+     */
     default boolean inFlight() {
         return false;
     }

@@ -61,7 +61,7 @@ final class BinaryOptionCapture implements SocketCapture {
     private static void refuseInFlight(OpenDescriptor open) {
         if (open.process().inFlight()) {
             throw open.refuse("this socket has options for the headers of what it sends (IP_OPTIONS, IPV6_HOPOPTS) and "
-                    + "is open nowhere else, which cannot be checkpointed; keep it open until it has arrived");
+                    + "is open in no process, which cannot be checkpointed; keep it open in one, too");
         }
     }
 

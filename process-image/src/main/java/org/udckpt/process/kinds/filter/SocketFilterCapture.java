@@ -35,8 +35,8 @@ final class SocketFilterCapture implements SocketCapture {
             return;
         }
         if (open.process().inFlight()) {
-            throw open.refuse("this socket has a filter (SO_ATTACH_FILTER) and is open nowhere else, which cannot be "
-                    + "checkpointed; keep it open until it has arrived");
+            throw open.refuse("this socket has a filter (SO_ATTACH_FILTER) and is open in no process, which cannot be "
+                    + "checkpointed; keep it open in one, too");
         }
         get(open, socket, count);
         byte[] program = Scratch.data().asSlice(0, (long) count * ClassicBpf.INSTRUCTION).toArray(JAVA_BYTE);

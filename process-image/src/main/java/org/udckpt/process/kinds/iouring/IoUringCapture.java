@@ -174,7 +174,7 @@ final class IoUringCapture implements KindCapture {
     @Override
     public void seen(OpenDescriptor open, long object, boolean first) {
         files.seen(open, object);
-        if (open.link().equals("anon_inode:[eventfd]")) {
+        if (open.link().equals("anon_inode:[eventfd]") && !open.process().inFlight()) {
             eventFds.computeIfAbsent((long) open.process().namespacePid(), _ -> new HashMap<>()).put(open.fd(), object);
         }
     }

@@ -58,8 +58,10 @@ final class RingFiles {
 
     /** A descriptor of the job. */
     void seen(OpenDescriptor open, long object) {
-        descriptors.computeIfAbsent((long) open.process().namespacePid(), _ -> new HashMap<>()).put(open.fd(),
-                new Seen(open.link(), object));
+        if (!open.process().inFlight()) { // else its number is not one of the process
+            descriptors.computeIfAbsent((long) open.process().namespacePid(), _ -> new HashMap<>()).put(open.fd(),
+                    new Seen(open.link(), object));
+        }
         if (open.link().startsWith(SOCKET)) {
             sockets.put(open.link(), object);
         }

@@ -46,8 +46,8 @@ final class LinkCapture implements SocketCapture {
     @Override
     public long read(OpenDescriptor open, int socket, SocketType type) {
         if (open.process().inFlight()) {
-            throw open.refuse("a packet socket that is open nowhere else cannot be checkpointed; keep it open until it "
-                    + "has arrived");
+            throw open.refuse("a packet socket that is open in no process cannot be checkpointed; keep it open in one, "
+                    + "too");
         }
         long id = table.newId();
         table.add(read(open, socket, type.type(), id));

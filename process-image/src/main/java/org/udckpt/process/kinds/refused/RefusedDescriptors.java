@@ -14,17 +14,17 @@ public final class RefusedDescriptors {
 
     private RefusedDescriptors() {}
 
-    /** What a restart could not make for a queue: its state is that of the processes that have it. */
+    /** What a restart could not make for a queue or a thread alone: its state is that of the processes that have it. */
     public static void refuseInFlight(OpenDescriptor open) {
         String link = open.link();
         boolean terminal = link.startsWith("/dev/pts/") || link.equals("/dev/ptmx") || link.equals("/dev/tty");
         if (terminal || link.equals("anon_inode:inotify") || link.equals("anon_inode:[fanotify]")) {
-            throw open.refuse(link + " is open nowhere else, which cannot be checkpointed; "
-                    + "keep it open until it has arrived");
+            throw open.refuse(link + " is open in no process, which cannot be checkpointed; "
+                    + "keep it open in one, too");
         }
         if (open.info().contains("lock:")) {
-            throw open.refuse("a lock or lease on " + link + ", which is open nowhere else, cannot be checkpointed; "
-                    + "keep the file open until it has arrived");
+            throw open.refuse("a lock or lease on " + link + ", which is open in no process, cannot be checkpointed; "
+                    + "keep the file open in one, too");
         }
     }
 

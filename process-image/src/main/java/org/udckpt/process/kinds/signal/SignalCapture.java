@@ -96,8 +96,8 @@ final class SignalCapture implements KindCapture {
     private void owner(Pending one) {
         Signal signal = read(one.open, false);
         if (one.open.process().inFlight() && (signal.receiver != 0 || signal.number != 0)) {
-            throw one.open.refuse("it is open nowhere else and sends signals (fcntl(2) F_SETOWN), which cannot be "
-                    + "checkpointed; keep it open until it has arrived");
+            throw one.open.refuse("it is open in no process and sends signals (fcntl(2) F_SETOWN), which cannot be "
+                    + "checkpointed; keep it open in one, too");
         }
         if (one.open.signals()) {
             table.add(new SignalOnReady(table.newId(), one.object, signal.type, signal.receiver, signal.number));
