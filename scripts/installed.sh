@@ -7,7 +7,7 @@ runtime=$root/runtime # of a package (package.sh)
 needed_flags() { cat "$root/jvm-flags"; }
 
 # Where the archive of a package finds the jars, wherever it was unpacked: a descriptor of this directory, which the JVM
-# gets. The archive names them by it (package.sh), and where a name leads nowhere the JVM looks for it once more for each
+# gets. The archive names them by it (package.sh); where a name leads nowhere, the JVM looks for it once more for each
 # of three thousand classes: a quarter of a short command's time. The number is below the least limit (limits.sh), and
 # where somebody has it already the start is slow. No rank gets it: the JDK closes what it has open in each process that
 # it starts.
