@@ -48,6 +48,16 @@ public final class RouteMessages implements AutoCloseable {
         return all;
     }
 
+    /** The body of the one message that answers. @throws LinuxError it is an error */
+    public byte[] ask(int type) {
+        send(type, NLM_F_REQUEST, new byte[0]);
+        List<byte[]> all = new ArrayList<>();
+        while (all.isEmpty() && answer(all)) {
+            continue;
+        }
+        return all.isEmpty() ? new byte[0] : all.getFirst();
+    }
+
     /** Asks for a change. @param flags beside those of each request. @throws LinuxError it cannot be made */
     public void change(int type, int flags, byte[] body) {
         send(type, NLM_F_REQUEST | NLM_F_ACK | flags, body);

@@ -30,6 +30,8 @@ final class DescriptorScope implements CaptureScope {
     /** struct ucred */
     private static final int CREDENTIALS = 12;
 
+    private static final String SOCKET = "socket:";
+
     private final ObjectTable table;
     private final CaptureRequest request;
     private final MemoryObjects memory;
@@ -68,7 +70,7 @@ final class DescriptorScope implements CaptureScope {
         processes.add(process);
         peers.seen(process);
         control = process.library == null ? CaptureRequest.NONE : process.library.controlDescriptor();
-        processManager = process.root() ? processManager(root) : handedOn(process, root);
+        processManager = process.root() ? processManager(process, root) : handedOn(process, root);
     }
 
     /** What no process has comes next. */
@@ -77,12 +79,12 @@ final class DescriptorScope implements CaptureScope {
         processManager = CaptureRequest.NONE;
     }
 
-    private static int processManager(CaptureRequest.Root root) {
+    private static int processManager(TracedProcess process, CaptureRequest.Root root) {
         if (root.pmiDescriptor() != CaptureRequest.NONE) {
             return root.pmiDescriptor();
         }
-        String value = Environment.of(Proc.living(root.pid()), "PMI_FD");
-        return value == null ? CaptureRequest.NONE : Integer.parseInt(value);
+        int number = told(process);
+        return number == CaptureRequest.NONE ? made(process, SharingCheck.shepherd(root.pid())) : number;
     }
 
     /**
@@ -90,14 +92,33 @@ final class DescriptorScope implements CaptureScope {
      * environment, and it is the shepherd's.
      */
     private static int handedOn(TracedProcess process, CaptureRequest.Root root) {
-        String value = Environment.of(process.task(), "PMI_FD");
-        if (value == null || !value.matches("[0-9]{1,9}")) {
-            return CaptureRequest.NONE;
+        int shepherd = SharingCheck.shepherd(root.pid());
+        int number = told(process);
+        if (number == CaptureRequest.NONE) {
+            return made(process, shepherd);
         }
-        int number = Integer.parseInt(value);
         String link = Files.readLink("/proc/" + process.task() + "/fd/" + number);
-        return link != null && link.startsWith("socket:") && maker(process, number) == SharingCheck.shepherd(root.pid())
-                ? number : CaptureRequest.NONE;
+        return link != null && link.startsWith(SOCKET) && maker(process, number) == shepherd ? number
+                : CaptureRequest.NONE;
+    }
+
+    /** What its environment says: of a process that has put its title there, nothing (setproctitle(3), nginx). */
+    private static int told(TracedProcess process) {
+        String value = Environment.of(process.task(), "PMI_FD");
+        return value == null || !value.matches("[0-9]{1,9}") ? CaptureRequest.NONE : Integer.parseInt(value);
+    }
+
+    /** A socket that the shepherd has made. */
+    private static int made(TracedProcess process, int shepherd) {
+        if (shepherd > 0) {
+            for (int number : Proc.descriptors(process.task())) {
+                String link = Files.readLink("/proc/" + process.task() + "/fd/" + number);
+                if (link != null && link.startsWith(SOCKET) && maker(process, number) == shepherd) {
+                    return number;
+                }
+            }
+        }
+        return CaptureRequest.NONE;
     }
 
     /** Who has made a pair of unix sockets (SO_PEERCRED, unix(7)). */
@@ -204,6 +225,6 @@ final class DescriptorScope implements CaptureScope {
 
     @Override
     public boolean toProcessManager(OpenDescriptor open) {
-        return open.fd() == processManager && open.link().startsWith("socket:");
+        return open.fd() == processManager && open.link().startsWith(SOCKET);
     }
 }

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Proc;
+import org.udckpt.linux.RouteMessages;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.CaptureScope;
@@ -33,10 +34,12 @@ import org.udckpt.process.model.PacketSocket.NetlinkSocket;
  */
 final class NetlinkCapture implements SocketCapture {
     /**
-     * NETLINK_ROUTE, _SOCK_DIAG, _KOBJECT_UEVENT, _RDMA: the kernel keeps nothing for them but what is in {@link
-     * NetlinkSocket}.
+     * NETLINK_ROUTE, _SOCK_DIAG, _XFRM, _SELINUX, _AUDIT, _FIB_LOOKUP, _KOBJECT_UEVENT, _SCSITRANSPORT, _RDMA, _CRYPTO:
+     * the kernel keeps nothing for them but what is in {@link NetlinkSocket}.
      */
-    private static final Set<Integer> KNOWN = Set.of(0, 4, 15, 20);
+    private static final Set<Integer> KNOWN = Set.of(0, 4, 6, 7, 9, 10, 15, 18, 20, 21);
+    /** AUDIT_GET answers with a struct audit_status (linux/audit.h). */
+    private static final int AUDIT = 9, AUDIT_GET = 1000, AUDIT_PID = 12;
     private static final int NETLINK_LIST_MEMBERSHIPS = 9, GROUP_BYTES = 512, LENGTH = 1024;
     /** Of a struct sockaddr_nl at {@link #address}. */
     private static final int PORT = 12, GROUPS = 16;
@@ -101,6 +104,9 @@ final class NetlinkCapture implements SocketCapture {
             throw open.refuse(
                     "a netlink socket of family " + protocol + " (netlink(7)) cannot be checkpointed; close it first");
         }
+        if (protocol == AUDIT && auditDaemon() == open.process().pid()) {
+            throw open.refuse("it is the system's audit daemon's (auditd(8)), which cannot be checkpointed");
+        }
         int port = address(Syscall.GETSOCKNAME, socket);
         if (Syscall.call(Syscall.RECVFROM, socket, Scratch.data().address(), 1, MSG_PEEK | MSG_DONTWAIT, 0, 0)
                 != -LinuxError.EAGAIN
@@ -112,6 +118,17 @@ final class NetlinkCapture implements SocketCapture {
                     SocketOptions.withLinger(options.changed(AF_NETLINK, socket), socket),
                     SocketOptions.receiveTimeoutUs(socket), SocketOptions.sendTimeoutUs(socket),
                     SocketOptions.chosenSendBuffer(socket), SocketOptions.chosenReceiveBuffer(socket));
+        }
+    }
+
+    /** 0: there is none, or only root may know of one. */
+    private static int auditDaemon() {
+        try (RouteMessages audit = new RouteMessages(AUDIT)) {
+            byte[] status = audit.ask(AUDIT_GET);
+            return status.length < AUDIT_PID + Integer.BYTES ? 0
+                    : RouteMessages.buffer(status).getInt(AUDIT_PID);
+        } catch (LinuxError none) {
+            return 0;
         }
     }
 
