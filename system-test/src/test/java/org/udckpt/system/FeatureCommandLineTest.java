@@ -29,6 +29,12 @@ class FeatureCommandLineTest {
         chain("tcp_socket");
     }
 
+    /** Only a rank that a command has started has a process manager. */
+    @Test
+    void processManager() throws Exception {
+        chain("process_manager");
+    }
+
     @Tag("slow")
     @TestFactory
     Stream<DynamicTest> smoke() {

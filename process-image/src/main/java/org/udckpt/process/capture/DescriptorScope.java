@@ -70,7 +70,7 @@ final class DescriptorScope implements CaptureScope {
         processes.add(process);
         peers.seen(process);
         control = process.library == null ? CaptureRequest.NONE : process.library.controlDescriptor();
-        processManager = process.root() ? processManager(process, root) : handedOn(process, root);
+        processManager = processManager(process, root);
     }
 
     /** What no process has comes next. */
@@ -79,23 +79,20 @@ final class DescriptorScope implements CaptureScope {
         processManager = CaptureRequest.NONE;
     }
 
-    private static int processManager(TracedProcess process, CaptureRequest.Root root) {
-        if (root.pmiDescriptor() != CaptureRequest.NONE) {
-            return root.pmiDescriptor();
-        }
-        int number = told(process);
-        return number == CaptureRequest.NONE ? made(process, SharingCheck.shepherd(root.pid())) : number;
-    }
-
     /**
-     * A wrapper (bwrap(1), a shell) has handed its connection on, and may have closed its own: a child knows it by its
-     * environment, and it is the shepherd's.
+     * Not each number that the environment names is one: who closes all that he was started with (closefrom(3), daemons)
+     * opens something else under it. A wrapper (bwrap(1), a shell) hands its connection on to a child, and may close its
+     * own.
      */
-    private static int handedOn(TracedProcess process, CaptureRequest.Root root) {
+    private static int processManager(TracedProcess process, CaptureRequest.Root root) {
         int shepherd = SharingCheck.shepherd(root.pid());
-        int number = told(process);
+        int number = process.root() && root.pmiDescriptor() != CaptureRequest.NONE ? root.pmiDescriptor()
+                : told(process);
         if (number == CaptureRequest.NONE) {
             return made(process, shepherd);
+        }
+        if (shepherd < 0 && process.root()) {
+            return number; // it was not started by one
         }
         String link = Files.readLink("/proc/" + process.task() + "/fd/" + number);
         return link != null && link.startsWith(SOCKET) && maker(process, number) == shepherd ? number
