@@ -80,8 +80,8 @@ final class DescriptorScope implements CaptureScope {
     }
 
     /**
-     * Not each number that the environment names is one: who closes all that he was started with (closefrom(3), daemons)
-     * opens something else under it. A wrapper (bwrap(1), a shell) hands its connection on to a child, and may close its
+     * Not each number that the environment names is one: who closes all that it was started with (a daemon) opens
+     * something else under it. A wrapper (bwrap(1), a shell) hands its connection on to a child, and may close its
      * own.
      */
     private static int processManager(TracedProcess process, CaptureRequest.Root root) {
