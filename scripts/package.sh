@@ -29,6 +29,7 @@ package() {
         case $format in tar | deb | rpm) ;; *) die 64 "there is no format '$format'; there are tar, deb and rpm" ;; esac
     done
     umask 022
+    build_as_named
     version=$(project_version)
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 0)}
     export SOURCE_DATE_EPOCH
@@ -40,6 +41,16 @@ package() {
     for format in ${formats//,/ }; do
         "pack_$format" "$stage" "$output" "$version"
     done
+}
+
+# A package has the name of its commit in it: what was built of an earlier one is made anew, also where nothing that is
+# built has changed since.
+build_as_named() {
+    local named=$root/cli/target/classes/udckpt-version before
+    before=$(cat "$named" 2>/dev/null || true)
+    "$root/scripts/version.sh" "$(project_version)" "$named"
+    [ "$before" = "$(cat "$named")" ] || rm -f "$stamp"
+    (unset UDCKPT_NO_BUILD && build)
 }
 
 # stage_package PREFIX: all that a package holds, with the modes and times that it has there
