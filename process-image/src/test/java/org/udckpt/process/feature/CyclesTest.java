@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -49,7 +50,8 @@ class CyclesTest {
         List<Feature> features = Feature.all(installation.programs()).stream().filter(Feature::mayRestore).toList();
         List<Flavour> flavours =
                 Support.refusal() == null ? List.of(Flavour.values()) : List.of(Flavour.WHOLE, Flavour.COMPARED);
-        Path directory = Files.createTempDirectory("udckpt-c");
+        Path directory = Files.createTempDirectory("udckpt-c", // programs become other users
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
         Random random = new Random(SEED);
         List<String> failures = new ArrayList<>();
         List<Running> running = new ArrayList<>();
