@@ -61,6 +61,10 @@ unpacked_package() {
     mv "$1"/unpacked/udckpt-* "$1/elsewhere"
     home=$1/elsewhere
     job_script >"$1/job.sh"
+    # installed.sh holds the directory open for the JVM alone.
+    # shellcheck disable=SC2016 # for that shell
+    [ "$("$home/bin/udckpt" run -n 1 -- sh -c 'ls -l /proc/self/fd' | grep -c "$home")" = 0 ] ||
+        die 1 "a rank of a package has a descriptor of its directory"
     package_job "$1" read-only
     # Another runtime: its archive of classes is no good, and is not used.
     touch "$home/lib/udckpt/runtime/lib/modules"

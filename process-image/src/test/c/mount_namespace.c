@@ -88,7 +88,7 @@ static void check_mount(const char *point, const char *options) {
   CHECK(!strcmp(got, at), "%s is mounted '%s', not '%s'", point, got, at);
 }
 
-static int kept, through, device, gone, nameless, same, fifo;
+static int kept, through, device, gone, nameless, same, fifo, early;
 static char *mapped;
 
 static void mount_over(const char *place, const char *options, const char *file, const char *text) {
@@ -137,7 +137,7 @@ static void check_files(char count) {
   char path[PATH_MAX] = "", got;
   check_file(kept, "some text", "the open file"), check_file(through, "Somewhere", "the other one");
   check_file(gone, "gone", "the deleted file"), check_file(nameless, "none", "the file without a name");
-  check_file(same, "other", "the file of the same name");
+  check_file(same, "other", "the file of the same name"), check_file(early, "early", "the deleted file from before");
   CHECK(getcwd(path, sizeof path) && !strcmp(path, scratch("t/dir")), "it works in %s", path);
   char queued[8] = "";
   CHECK(read(fifo, queued, 6) == 6 && !strcmp(queued, "queued") && write(fifo, "queued", 6) == 6, "the FIFO");
@@ -149,6 +149,8 @@ static void check_files(char count) {
 
 __attribute__((noreturn)) static void inside(void) {
   feature_child();
+  early = open(scratch("early"), O_RDWR | O_CREAT, 0600); /* where the job was started, and without a name there */
+  MUST(early >= 0 && write(early, "early", 5) == 5 && !unlink(scratch("early")));
   make_mounts();
   open_files();
   make(scratch("inside"), "ready", 0600);

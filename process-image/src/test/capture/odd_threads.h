@@ -7,19 +7,23 @@ static void start(void *(*body)(void *)) {
     while (!ready) usleep(1000);
 }
 
-static void *same_descriptors(void *unused) {
+static void *beside(void *unused) {
     ready = 1;
     wait_for_end();
     return unused;
 }
 
-/* Two that have one table, and not that of the process. */
-static void *own_descriptors(void *unused) {
+/* Two that have the same of their own, which is not the process's. */
+static void own_with_another(int flag) {
     pthread_t other;
-    MUST(unshare(CLONE_FILES));
-    MUST(-pthread_create(&other, NULL, same_descriptors, NULL));
+    MUST(unshare(flag));
+    MUST(-pthread_create(&other, NULL, beside, NULL));
     wait_for_end();
     pthread_join(other, NULL);
+}
+
+static void *own_descriptors(void *unused) {
+    own_with_another(CLONE_FILES);
     return unused;
 }
 
@@ -80,19 +84,8 @@ static void *own_mounts(void *unused) {
     return unused;
 }
 
-static void *same_directory(void *unused) {
-    ready = 1;
-    wait_for_end();
-    return unused;
-}
-
-/* Two that have one directory, and not that of the process. */
 static void *own_pair(void *unused) {
-    pthread_t other;
-    MUST(unshare(CLONE_FS));
-    MUST(-pthread_create(&other, NULL, same_directory, NULL));
-    wait_for_end();
-    pthread_join(other, NULL);
+    own_with_another(CLONE_FS);
     return unused;
 }
 
@@ -110,12 +103,6 @@ static void *own_filter(void *unused) {
 
 static void *own_keyring(void *unused) {
     MUST(syscall(SYS_keyctl, 0 /* KEYCTL_GET_KEYRING_ID */, -1 /* of the thread */, 1));
-    ready = 1;
-    wait_for_end();
-    return unused;
-}
-
-static void *beside(void *unused) {
     ready = 1;
     wait_for_end();
     return unused;

@@ -2,9 +2,12 @@ package org.udckpt.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static org.udckpt.linux.LinuxConstants.AF_NETLINK;
 import static org.udckpt.linux.LinuxConstants.SOCK_RAW;
+import static org.udckpt.linux.LinuxConstants.SOL_SOCKET;
+import static org.udckpt.linux.LinuxConstants.SO_RCVTIMEO;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -48,8 +51,13 @@ public final class RouteMessages implements AutoCloseable {
         return all;
     }
 
-    /** The body of the one message that answers. @throws LinuxError it is an error */
+    /** The body of the one message that answers. @throws LinuxError it is an error, or none comes within a second */
     public byte[] ask(int type) {
+        MemorySegment second = Scratch.data();
+        second.set(JAVA_LONG, 0, 1);
+        second.set(JAVA_LONG, 8, 0);
+        LinuxError.check(Syscall.call(Syscall.SETSOCKOPT, fd, SOL_SOCKET, SO_RCVTIMEO, second.address(), 16),
+                "time limit of a question to netlink");
         send(type, NLM_F_REQUEST, new byte[0]);
         List<byte[]> all = new ArrayList<>();
         while (all.isEmpty() && answer(all)) {

@@ -13,11 +13,6 @@ interface DelegatedProcess extends StoppedProcess {
     /** Which one it is. */
     StoppedProcess process();
 
-    /** The process as a whole. */
-    static StoppedProcess whole(StoppedProcess process) {
-        return process instanceof DelegatedProcess part ? whole(part.process()) : process;
-    }
-
     @Override
     default int pid() {
         return process().pid();

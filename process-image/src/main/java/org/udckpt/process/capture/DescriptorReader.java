@@ -3,6 +3,7 @@ package org.udckpt.process.capture;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -48,7 +49,8 @@ final class DescriptorReader {
     private final List<SocketCapture> sockets;
     private final JobNetworks networks;
     private final List<Descriptor> descriptors = new ArrayList<>();
-    private final Map<StoppedProcess, List<OpenDescriptor>> open = new HashMap<>();
+    /** By table: of a process, or of a thread. */
+    private final Map<StoppedProcess, List<OpenDescriptor>> open = new LinkedHashMap<>();
     private final FileObservers observers;
     private final FilesInFlight inFlight = new FilesInFlight();
 
@@ -172,7 +174,7 @@ final class DescriptorReader {
      * All descriptors of {@code process}; roots before their children, so that the library's are known in the children.
      */
     void read(TracedProcess process, CaptureRequest.Root root) {
-        scope.reading(process, root);
+        scope.reading(process, root, open.get(process));
         int[] owned = process.library == null ? new int[0] : process.library.ownedDescriptors();
         for (OpenDescriptor one : open.get(process)) {
             long object = table.find(one);
@@ -272,8 +274,8 @@ final class DescriptorReader {
     }
 
     private long create(OpenDescriptor open) {
-        MountNamespace namespace = DelegatedProcess.whole(open.process()) instanceof TracedProcess traced
-                && open.link().startsWith("/") ? traced.mountNamespace : null;
+        TracedProcess holder = open.link().startsWith("/") ? ThreadTable.of(open.process()) : null;
+        MountNamespace namespace = holder == null ? null : holder.mountNamespace;
         int mount = namespace == null ? 0 : Integer.parseInt(Proc.field(open.info(), "mnt_id:"));
         String before = namespace == null ? null : namespace.before(mount);
         if (before == null && namespace != null && namespace.isOthers(mount)) {

@@ -65,12 +65,12 @@ final class DescriptorScope implements CaptureScope {
         ended.add(zombie.pid());
     }
 
-    /** Its descriptors come next. */
-    void reading(TracedProcess process, CaptureRequest.Root root) {
+    /** Its descriptors come next, which are these. */
+    void reading(TracedProcess process, CaptureRequest.Root root, List<OpenDescriptor> open) {
         processes.add(process);
         peers.seen(process);
         control = process.library == null ? CaptureRequest.NONE : process.library.controlDescriptor();
-        processManager = processManager(process, root);
+        processManager = processManager(process, root, open);
     }
 
     /** What no process has comes next. */
@@ -84,19 +84,15 @@ final class DescriptorScope implements CaptureScope {
      * something else under it. A wrapper (bwrap(1), a shell) hands its connection on to a child, and may close its
      * own.
      */
-    private static int processManager(TracedProcess process, CaptureRequest.Root root) {
+    private static int processManager(TracedProcess process, CaptureRequest.Root root, List<OpenDescriptor> open) {
         int shepherd = SharingCheck.shepherd(root.pid());
         int number = process.root() && root.pmiDescriptor() != CaptureRequest.NONE ? root.pmiDescriptor()
                 : told(process);
-        if (number == CaptureRequest.NONE) {
-            return made(process, shepherd);
-        }
-        if (shepherd < 0 && process.root()) {
+        if (number != CaptureRequest.NONE && shepherd < 0 && process.root()) {
             return number; // it was not started by one
         }
-        String link = Files.readLink("/proc/" + process.task() + "/fd/" + number);
-        return link != null && link.startsWith(SOCKET) && maker(process, number) == shepherd ? number
-                : CaptureRequest.NONE;
+        return made(process, number == CaptureRequest.NONE ? open
+                : open.stream().filter(one -> one.fd() == number).toList(), shepherd);
     }
 
     /** What its environment says: of a process that has put its title there, nothing (setproctitle(3), nginx). */
@@ -106,29 +102,25 @@ final class DescriptorScope implements CaptureScope {
     }
 
     /** A socket that the shepherd has made. */
-    private static int made(TracedProcess process, int shepherd) {
-        if (shepherd > 0) {
-            for (int number : Proc.descriptors(process.task())) {
-                String link = Files.readLink("/proc/" + process.task() + "/fd/" + number);
-                if (link != null && link.startsWith(SOCKET) && maker(process, number) == shepherd) {
-                    return number;
-                }
-            }
+    private static int made(TracedProcess process, List<OpenDescriptor> open, int shepherd) {
+        if (shepherd < 0 || open.stream().noneMatch(one -> one.link().startsWith(SOCKET))) {
+            return CaptureRequest.NONE;
         }
-        return CaptureRequest.NONE;
+        try (ProcessHandleFd handle = new ProcessHandleFd(process.task())) {
+            return open.stream().filter(one -> one.link().startsWith(SOCKET) && maker(handle, one.fd()) == shepherd)
+                    .mapToInt(OpenDescriptor::fd).findFirst().orElse(CaptureRequest.NONE);
+        }
     }
 
     /** Who has made a pair of unix sockets (SO_PEERCRED, unix(7)). */
-    private static int maker(TracedProcess process, int socket) {
-        try (ProcessHandleFd handle = new ProcessHandleFd(process.task())) {
-            int own = handle.duplicate(socket);
-            var data = Scratch.data();
-            data.set(JAVA_INT, CREDENTIALS, CREDENTIALS);
-            long result = Syscall.call(Syscall.GETSOCKOPT, own, SOL_SOCKET, SO_PEERCRED, data.address(),
-                    data.address() + CREDENTIALS);
-            Files.close(own);
-            return result < 0 ? 0 : data.get(JAVA_INT, 0);
-        }
+    private static int maker(ProcessHandleFd handle, int socket) {
+        int own = handle.duplicate(socket);
+        var data = Scratch.data();
+        data.set(JAVA_INT, CREDENTIALS, CREDENTIALS);
+        long result = Syscall.call(Syscall.GETSOCKOPT, own, SOL_SOCKET, SO_PEERCRED, data.address(),
+                data.address() + CREDENTIALS);
+        Files.close(own);
+        return result < 0 ? 0 : data.get(JAVA_INT, 0);
     }
 
     /** Whether somebody else than the job has made what it names: their numbers say so. */

@@ -4,7 +4,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.udckpt.linux.Files;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.base.StoppedProcess;
@@ -15,75 +14,25 @@ import org.udckpt.process.kinds.base.StoppedProcess;
  */
 final class FilesInFlight implements AutoCloseable {
     /** This process, in the place of that one of the job's whose socket it is. */
-    private record Holder(OpenDescriptor socket) implements StoppedProcess {
+    private record Holder(OpenDescriptor socket) implements DelegatedProcess {
+        @Override
+        public StoppedProcess process() {
+            return socket.process();
+        }
+
         @Override
         public int pid() {
             return (int) ProcessHandle.current().pid();
         }
 
         @Override
-        public int namespacePid() {
-            return socket.process().namespacePid();
-        }
-
-        @Override
-        public boolean inPidNamespace() {
-            return socket.process().inPidNamespace();
-        }
-
-        @Override
-        public int ownPid() {
-            return socket.process().ownPid();
-        }
-
-        @Override
-        public int ofOwn(int number) {
-            return socket.process().ofOwn(number);
-        }
-
-        @Override
-        public int ofProc(int number) {
-            return socket.process().ofProc(number);
-        }
-
-        @Override
-        public int namespaceGroup() {
-            return socket.process().namespaceGroup();
-        }
-
-        @Override
-        public int namespaceThread(int tid) {
-            return socket.process().namespaceThread(tid);
-        }
-
-        @Override
-        public Set<Integer> namespaceThreads() {
-            return socket.process().namespaceThreads();
+        public int task() {
+            return pid();
         }
 
         @Override
         public boolean root() {
             return false;
-        }
-
-        @Override
-        public boolean hasMountsOfItsOwn() {
-            return socket.process().hasMountsOfItsOwn();
-        }
-
-        @Override
-        public String mounts() {
-            return socket.process().mounts();
-        }
-
-        @Override
-        public int mountNamespace() {
-            return socket.process().mountNamespace();
-        }
-
-        @Override
-        public boolean workingDirectoryDeleted() {
-            return socket.process().workingDirectoryDeleted();
         }
 
         @Override

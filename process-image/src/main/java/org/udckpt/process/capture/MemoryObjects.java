@@ -228,7 +228,8 @@ final class MemoryObjects {
 
     /** In a mount namespace of the job's own, a restart makes it again in the directory where it was. */
     private static void refuseOtherMount(OpenDescriptor open) {
-        if (DelegatedProcess.whole(open.process()) instanceof TracedProcess process && process.mountNamespace != null) {
+        TracedProcess process = ThreadTable.of(open.process());
+        if (process != null && process.mountNamespace != null) {
             String directory = open.name().substring(0, Math.max(1, open.name().lastIndexOf('/')));
             String why = process.mountNamespace.notMadeOn((int) open.number("mnt_id:", 10), process.seen(directory));
             if (why != null) {

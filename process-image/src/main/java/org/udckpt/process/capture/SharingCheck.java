@@ -32,6 +32,7 @@ final class SharingCheck {
 
     /** Reads what a process shares. */
     static void refuse(TracedProcess process) {
+        ThreadTable.refuseUnknown(process);
         if (process.parent == null) {
             return;
         }

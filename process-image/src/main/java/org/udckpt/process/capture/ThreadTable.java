@@ -1,10 +1,36 @@
 package org.udckpt.process.capture;
 
 import java.util.List;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.process.kinds.base.OpenDescriptor;
+import org.udckpt.process.kinds.base.StoppedProcess;
 
 /** A thread with a table of descriptors of its own (unshare(2), CLONE_FILES), in the place of its process. */
 record ThreadTable(TracedProcess process, TracedThread thread) implements DelegatedProcess {
+    /** The process that a descriptor is in, also if it is in the table of one of its threads; null: it is in none. */
+    static TracedProcess of(StoppedProcess process) {
+        return switch (process) {
+            case TracedProcess whole -> whole;
+            case ThreadTable part -> part.process;
+            default -> null;
+        };
+    }
+
+    /** Before Linux 6.9 nobody can ask for what a thread alone has (pidfd_open(2), PIDFD_THREAD). */
+    static void refuseUnknown(TracedProcess process) {
+        if (process.ownTables().isEmpty()) {
+            return;
+        }
+        TracedThread thread = process.ownTables().getFirst();
+        try {
+            new ProcessHandleFd(thread.tid).close();
+        } catch (LinuxError unknown) {
+            throw process.refuse("thread " + thread.tid + " has descriptors of its own (unshare(2) with CLONE_FILES): "
+                    + "to checkpoint that needs Linux 6.9");
+        }
+    }
+
     @Override
     public int task() {
         return thread.tid;

@@ -50,7 +50,7 @@ public final class ThreadDescriptorKind implements ObjectKind<ThreadDescriptor> 
                 Map<Integer, List<ThreadDescriptor>> tables = scope.objects(ThreadDescriptor.class).stream()
                         .collect(Collectors.groupingBy(ThreadDescriptor::tid));
                 scope.image().attributes().stream().filter(one -> one.kind() == AttributeKind.OWN_DESCRIPTORS)
-                        .map(one -> new TableOfThread(scope, scope.process(one.pid()), one.tid())).distinct()
+                        .map(one -> new NewThreadTable(scope, scope.process(one.pid()), one.tid())).distinct()
                         .forEach(one -> one.make(tables.getOrDefault(one.tid(), List.of())));
             }
         };

@@ -13,7 +13,7 @@ import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
 
 /** The table of descriptors of one thread, made from a copy of its process's. */
-record TableOfThread(RestoreScope scope, Maker process, int tid) {
+record NewThreadTable(RestoreScope scope, Maker process, int tid) {
     private static final long HIGHEST = 0xffff_ffffL;
 
     /** While all that the job has is open in the process, under numbers that the restart may choose. */
