@@ -57,7 +57,42 @@ static void leave_to_child(int file) {
     MUST(close(file));
 }
 
+static void write_own(const char *file, const char *text) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/%s", file);
+    int fd = open(path, O_WRONLY);
+    MUST(write(fd, text, strlen(text)) - (ssize_t)strlen(text));
+    MUST(close(fd));
+}
+
+/* In a user namespace and a mount namespace of its own, with a file system, as those are that it makes then. */
+static void in_user_namespace(void) {
+    MUST(unshare(CLONE_NEWUSER | CLONE_NEWNS));
+    write_own("setgroups", "deny");
+    write_own("uid_map", "0 0 1");
+    write_own("gid_map", "0 0 1");
+    MUST(mkdir("m", 0755));
+    MUST(mount("odd", "m", "tmpfs", 0, NULL));
+}
+
+/* Two have a file system that the namespace above them has no more. */
+static void siblings(void) {
+    in_user_namespace();
+    for (int i = 0; i < 2; i++) child(CLONE_NEWUSER | CLONE_NEWNS | SIGCHLD);
+    MUST(umount("m"));
+}
+
 static void mounted(const char *kind) {
+    if (!strcmp(kind, "siblings")) {
+        siblings();
+        return;
+    }
+    if (!strcmp(kind, "slave")) {
+        in_user_namespace();
+        MUST(mount(NULL, "m", NULL, MS_SHARED, NULL));
+        child(CLONE_NEWUSER | CLONE_NEWNS | SIGCHLD);
+        return;
+    }
     if (!strcmp(kind, "user")) {
         become_other();
         return;

@@ -35,7 +35,6 @@
         } \
     } while (0)
 
-#include "mounted.h" /* which uses MUST */
 #include "odd_connections.h"
 
 static _Atomic int ready;
@@ -92,7 +91,8 @@ static void child(unsigned long flags) {
     }
 }
 
-#include "odd_pids.h" /* which uses child() */
+#include "mounted.h" /* which use child() */
+#include "odd_pids.h"
 
 /* Two children that led process groups went over to each other's, while a third one held the first group. */
 static void swapped_groups(void) {

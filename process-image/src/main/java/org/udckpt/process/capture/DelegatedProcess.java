@@ -29,8 +29,8 @@ interface DelegatedProcess extends StoppedProcess {
     }
 
     @Override
-    default boolean inPidNamespace() {
-        return process().inPidNamespace();
+    default int pidNamespaces() {
+        return process().pidNamespaces();
     }
 
     @Override

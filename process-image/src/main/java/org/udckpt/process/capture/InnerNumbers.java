@@ -1,75 +1,117 @@
 package org.udckpt.process.capture;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.udckpt.linux.Files;
 import org.udckpt.linux.Proc;
 
 /**
- * What a process in a pid namespace of the job's own calls itself, its threads, its group and its session there. By the
- * job's numbers.
+ * What pid namespaces of the job's own, one in the other, call a process in the innermost of them, its threads, its
+ * group and its session. By the job's numbers; the outermost namespace comes first.
  */
 final class InnerNumbers {
-    private final Map<Integer, Integer> numbers = new LinkedHashMap<>();
-    private final int pid;
-    private final int group;
+    /** No level. */
+    static final int NONE = -1;
 
-    /** All of the namespace. */
-    private Map<Integer, Integer> namespace = Map.of();
+    private final List<Map<Integer, Integer>> numbers = new ArrayList<>();
+    private final int[] pids;
+    private final boolean groupFromOutside;
 
-    private InnerNumbers(int pid, int group) {
-        this.pid = pid;
-        this.group = group;
+    /** All of each namespace. */
+    private List<Map<Integer, Integer>> namespaces = List.of();
+
+    private InnerNumbers(int[] pids, int[] groups) {
+        this.pids = pids;
+        this.groupFromOutside = groups[groups.length - 1] == 0;
+        for (int i = 0; i < pids.length; i++) {
+            numbers.add(new LinkedHashMap<>());
+        }
     }
 
     /** Of a process of which the job's own numbers are known. */
     static InnerNumbers of(TracedProcess process, PidLevels levels) {
-        if (levels.depth(Proc.field(process.status, "NStgid:")) > 1) {
-            throw process.refuse("it is in a pid namespace below another one of the job (unshare(2), a container in a "
-                    + "container), which cannot be checkpointed");
-        }
-        InnerNumbers own = new InnerNumbers(levels.inner(Proc.field(process.status, "NStgid:")),
-                levels.inner(Proc.field(process.status, "NSpgid:")));
-        own.put(process.namespacePid, own.pid);
-        own.put(process.namespaceGroup, own.group);
-        own.put(process.namespaceSession, levels.inner(Proc.field(process.status, "NSsid:")));
+        int[] pids = levels.below(Proc.field(process.status, "NStgid:"));
+        int[] groups = levels.below(Proc.field(process.status, "NSpgid:"));
+        InnerNumbers own = new InnerNumbers(pids, groups);
+        own.put(process.namespacePid, pids);
+        own.put(process.namespaceGroup, groups);
+        own.put(process.namespaceSession, levels.below(Proc.field(process.status, "NSsid:")));
         return own;
     }
 
-    /** @param inner 0: it has none there */
-    void put(int job, int inner) {
-        if (inner != 0) {
-            numbers.put(job, inner);
+    /** @param inner in each namespace; 0: it has none there */
+    void put(int job, int[] inner) {
+        for (int i = 0; i < inner.length; i++) {
+            if (inner[i] != 0) {
+                numbers.get(i).put(job, inner[i]);
+            }
         }
     }
 
-    /** Those that there are. */
-    Map<Integer, Integer> all() {
+    /** Those that there are, in each namespace. */
+    List<Map<Integer, Integer>> all() {
         return numbers;
     }
 
-    /** What the namespace numbers how, when all processes are known. */
-    void namespace(Map<Integer, Integer> all) {
-        namespace = all;
+    /** What the namespaces number how, when all processes are known. */
+    void namespaces(List<Map<Integer, Integer>> all) {
+        namespaces = all;
     }
 
-    /** The job's number of what the namespace numbers so; 0: it is nothing of the job. */
+    /** In how many namespaces it is. */
+    int depth() {
+        return pids.length;
+    }
+
+    /** The job's number of what the innermost namespace numbers so; 0: it is nothing of the job. */
     int jobOfAny(int inner) {
-        return job(namespace, inner);
+        return jobOfAny(pids.length - 1, inner);
     }
 
-    /** Its own number. */
+    /** The same of another namespace. @param level from 0, the outermost, on */
+    int jobOfAny(int level, int inner) {
+        return job(namespaces.get(level), inner);
+    }
+
+    /** As it calls itself. */
     int pid() {
-        return pid;
+        return pid(pids.length - 1);
+    }
+
+    /** As a namespace calls it. @param level from 0, the outermost, on */
+    int pid(int level) {
+        return pids[level];
+    }
+
+    /** Whose numbers a proc file system has; {@link #NONE}: of none of these namespaces. */
+    int shownBy(int task, String proc) {
+        String own = Files.readLink("/proc/" + task + "/ns/pid");
+        for (int level = pids.length - 1; level >= 0; level--) {
+            String directory = proc + pids[level];
+            if (own.equals(Files.readLink(directory + "/ns/pid"))
+                    && Proc.field(Proc.text(directory + "/status"), "NStgid:").strip().equals(from(level))) {
+                return level;
+            }
+        }
+        return NONE;
+    }
+
+    private String from(int level) {
+        return IntStream.of(pids).skip(level).mapToObj(Integer::toString).collect(Collectors.joining("\t"));
     }
 
     /** Whether its process group, of which the namespace knows nothing, came from outside with its first process. */
     boolean groupFromOutside() {
-        return group == 0;
+        return groupFromOutside;
     }
 
     /** The job's number; 0: none of its threads, its group or its session has this one. */
     int job(int inner) {
-        return job(numbers, inner);
+        return job(numbers.getLast(), inner);
     }
 
     private static int job(Map<Integer, Integer> numbers, int inner) {

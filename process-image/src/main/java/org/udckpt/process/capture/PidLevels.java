@@ -1,5 +1,6 @@
 package org.udckpt.process.capture;
 
+import java.util.stream.Stream;
 import org.udckpt.linux.Files;
 
 /**
@@ -27,10 +28,9 @@ final class PidLevels {
         return Integer.parseInt(numbers(line)[level]);
     }
 
-    /** In the namespace below; 0: it is in none, or this has no number for it. */
-    int inner(String line) {
-        String[] numbers = numbers(line);
-        return numbers.length > level + 1 ? Integer.parseInt(numbers[level + 1]) : 0;
+    /** In each namespace below, the outermost first; 0: that has no number for it. */
+    int[] below(String line) {
+        return Stream.of(numbers(line)).skip(level + 1L).mapToInt(Integer::parseInt).toArray();
     }
 
     /** How many namespaces below the job's it is in. */

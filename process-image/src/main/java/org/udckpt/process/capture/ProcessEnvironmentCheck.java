@@ -149,18 +149,15 @@ final class ProcessEnvironmentCheck {
             throw process.refuse("it is the first process of a pid namespace, and shares its working directory with "
                     + "its parent (clone(2) with CLONE_FS), which cannot be checkpointed");
         }
-        process.inner.namespace(
+        process.inner.namespaces(
                 mounts.others().pids().entered(process, process.parent, process.inner.all(), started));
     }
 
     private void childrenApart(TracedProcess process) {
-        if (process.inner == null) {
+        if (process.inner == null || !Files.readLink("/proc/" + process.task() + "/ns/pid")
+                .equals(Files.readLink("/proc/" + process.task() + "/ns/pid_for_children"))) {
             process.childrenApart = true;
             mounts.others().pids().forChildren(process);
-        } else if (!Files.readLink("/proc/" + process.task() + "/ns/pid")
-                .equals(Files.readLink("/proc/" + process.task() + "/ns/pid_for_children"))) {
-            throw process.refuse("it is in a pid namespace of its own, and its children will be in another one, which "
-                    + "cannot be checkpointed");
         }
     }
 

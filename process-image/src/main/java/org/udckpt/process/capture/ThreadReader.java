@@ -161,7 +161,7 @@ final class ThreadReader {
         String line = levels.here() && !apart ? null : thread.status.field("NSpid:");
         thread.namespaceTid = line == null ? thread.tid : levels.job(line);
         if (apart) {
-            process.inner.put(thread.namespaceTid, levels.inner(line));
+            process.inner.put(thread.namespaceTid, levels.below(line));
         }
     }
 }

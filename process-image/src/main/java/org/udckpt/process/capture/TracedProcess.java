@@ -114,7 +114,7 @@ final class TracedProcess implements AskedProcess {
     String lostRights;
     Snapshot snapshot;
     /** Whether its /proc shows its pid namespace of the job's own; null: not known yet. */
-    private Boolean ownProc;
+    private Integer shownLevel;
     /** As {@link #hasMountsOfItsOwn} was answered; null: not yet. */
     private Boolean mounts;
 
@@ -131,6 +131,11 @@ final class TracedProcess implements AskedProcess {
         TracedProcess again = new TracedProcess(rank, tree, pid, null, orphan);
         again.task = task;
         return again;
+    }
+
+    /** Another process of its rank. */
+    TracedProcess beside(int other) {
+        return new TracedProcess(rank, tree, other, null, false);
     }
 
     TracedProcess child(int child) {
@@ -324,8 +329,8 @@ final class TracedProcess implements AskedProcess {
     }
 
     @Override
-    public boolean inPidNamespace() {
-        return inner != null;
+    public int pidNamespaces() {
+        return inner == null ? 0 : inner.depth();
     }
 
     @Override
@@ -345,11 +350,10 @@ final class TracedProcess implements AskedProcess {
 
     @Override
     public int ofProc(int number) {
-        if (ownProc == null) {
-            String own = Files.readLink("/proc/" + task + "/ns/pid");
-            ownProc = inner != null && own.equals(Files.readLink(mounts() + "/proc/" + inner.pid() + "/ns/pid"));
+        if (shownLevel == null) {
+            shownLevel = inner == null ? InnerNumbers.NONE : inner.shownBy(task, mounts() + "/proc/");
         }
-        return ownProc ? inner.jobOfAny(number) : number;
+        return shownLevel == InnerNumbers.NONE ? number : inner.jobOfAny(shownLevel, number);
     }
 
     @Override

@@ -2,9 +2,7 @@ package org.udckpt.process.capture;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.udckpt.process.model.ProcessState;
-import org.udckpt.process.model.Zombie;
 import org.udckpt.process.tree.SharedWithMaker;
 import org.udckpt.process.tree.TreeMember;
 import org.udckpt.process.tree.TreePlan;
@@ -22,20 +20,22 @@ final class TreeCheck {
         return process.orphan ? ProcessState.ADOPTED : process.parent == null ? 0 : process.parent.namespacePid;
     }
 
+    /** {@link TreeMember#after}. */
+    private static int after(TracedProcess process) {
+        int above = process.parent == null ? 0 : process.parent.pidNamespaces();
+        return process.pidNamespaces() == above || process.ownPid() == 1 ? 0 : process.ofNamespace(1);
+    }
+
     /** When all ranks have been read. */
     static void refuse(List<RankCapture> ranks) {
         List<TreeMember> members = new ArrayList<>();
         for (RankCapture rank : ranks) {
             rank.processes().forEach(process -> members.add(new TreeMember(process.namespacePid, parent(process),
                     process.namespaceSession, process.namespaceGroup,
-                    process.inner != null && process.inner.groupFromOutside())));
+                    process.inner != null && process.inner.groupFromOutside(), after(process))));
         }
         for (RankCapture rank : ranks) {
-            Set<Integer> outside = rank.zombies().groupsFromOutside();
-            for (Zombie zombie : rank.zombies().rows()) {
-                members.add(new TreeMember(zombie.pid(), zombie.parentPid(), zombie.session(), zombie.processGroup(),
-                        outside.contains(zombie.pid())));
-            }
+            members.addAll(rank.zombies().members());
         }
         try {
             SharedWithMaker.check(TreePlan.of(members), members, pid -> ranks.stream()

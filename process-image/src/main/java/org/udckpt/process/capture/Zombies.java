@@ -7,8 +7,6 @@ import static org.udckpt.linux.LinuxConstants.WNOHANG;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
@@ -19,6 +17,7 @@ import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Zombie;
 import org.udckpt.process.tree.CoreDump;
+import org.udckpt.process.tree.TreeMember;
 
 /** Children that have ended and that their stopped parents have not waited for yet. */
 final class Zombies {
@@ -28,14 +27,14 @@ final class Zombies {
     private static final int SI_CODE = 8, SI_PID = 16, SI_UID = 20, SI_STATUS = 24, SIGINFO = 128, CLD_EXITED = 1,
             CLD_DUMPED = 3;
 
-    /** What /proc says; {@code pid} as the agent numbers it. */
-    private record Ended(int pid, TracedProcess parent, int namespacePid, int inner, int group, int session,
-            String name, int user, boolean groupOutside) {
-        /** As its parent calls it. */
-        int parents() {
-            return parent.inner == null ? namespacePid : inner;
-        }
-    }
+    /**
+     * What /proc says; {@code pid} as the agent numbers it.
+     *
+     * @param parents as its parent calls it
+     * @param after {@link TreeMember#after}
+     */
+    private record Ended(int pid, TracedProcess parent, int namespacePid, int parents, int group, int session,
+            String name, int user, boolean groupOutside, int after) {}
 
     /** @param pid as the parent calls it */
     private record Left(TracedProcess parent, int pid) {}
@@ -51,9 +50,10 @@ final class Zombies {
         return rows;
     }
 
-    /** Of those in a pid namespace of the job's own, whose process group came from outside of it: job's numbers. */
-    Set<Integer> groupsFromOutside() {
-        return all.stream().filter(Ended::groupOutside).map(Ended::namespacePid).collect(Collectors.toSet());
+    /** As members of the tree. */
+    List<TreeMember> members() {
+        return all.stream().map(one -> new TreeMember(one.namespacePid, one.parent.namespacePid, one.session, one.group,
+                one.groupOutside, one.after)).toList();
     }
 
     /** Users of dead children that had become another user: {@link AttributeKind#ENDED_CHILD}. */
@@ -92,19 +92,22 @@ final class Zombies {
                         + ", that has to wait for it first");
             }
             String numbers = Proc.field(status, "NSpid:");
-            if (levels.depth(numbers) != levels.depth(Proc.field(parent.status, "NSpid:"))) {
-                throw new CaptureFailed(parent + ": its child " + pid + ", which has ended, was in a pid namespace "
-                        + "below its own; try again when it has been waited for (wait(2))");
+            int[] own = levels.below(numbers);
+            int depth = levels.depth(Proc.field(parent.status, "NSpid:"));
+            int first = own.length == depth ? 0 : namespaces.first(pid);
+            if (own.length != depth && first == 0) {
+                throw new CaptureFailed(parent + ": its child " + pid + ", which has ended, was the first process of a "
+                        + "pid namespace; try again when it has been waited for (wait(2))");
             }
-            String group = Proc.field(status, "NSpgid:");
-            String session = Proc.field(status, "NSsid:");
-            Ended ended = new Ended(pid, parent, levels.job(numbers), levels.inner(numbers), levels.job(group),
-                    levels.job(session), ThreadReader.name("/proc/" + pid),
+            int[] group = levels.below(Proc.field(status, "NSpgid:"));
+            Ended ended = new Ended(pid, parent, levels.job(numbers), depth == 0 ? levels.job(numbers) : own[depth - 1],
+                    levels.job(Proc.field(status, "NSpgid:")), levels.job(Proc.field(status, "NSsid:")),
+                    ThreadReader.name("/proc/" + pid),
                     Integer.parseUnsignedInt(Proc.field(status, "Uid:").split("\\s+")[0]),
-                    parent.inner != null && levels.inner(group) == 0);
-            namespaces.ended(parent, ended.namespacePid, ended.inner);
-            namespaces.ended(parent, ended.group, levels.inner(group));
-            namespaces.ended(parent, ended.session, levels.inner(session));
+                    own.length > 0 && group[own.length - 1] == 0, first);
+            namespaces.ended(pid, ended.namespacePid, own);
+            namespaces.ended(pid, ended.group, group);
+            namespaces.ended(pid, ended.session, levels.below(Proc.field(status, "NSsid:")));
             all.add(ended);
         }
         all.forEach(one -> rows
@@ -123,14 +126,14 @@ final class Zombies {
             long results = Parasite.results(one.parent.main().frame);
             MemorySegment info = Scratch.data().asSlice(0, SIGINFO);
             one.parent.memory.writeBytes(results, new byte[SIGINFO]);
-            long result = one.parent.main().injector.call(WAITID, P_PID, one.parents(), results,
+            long result = one.parent.main().injector.call(WAITID, P_PID, one.parents, results,
                     WEXITED | WNOHANG | WNOWAIT | WALL, 0);
             if (result < 0) {
                 throw new CaptureFailed("%s: child %d has ended, and cannot be waited for (%s)".formatted(one.parent,
                         one.pid, LinuxError.name((int) -result)));
             }
             one.parent.memory.read(results, info);
-            if (info.get(JAVA_INT, SI_PID) != one.parents()) {
+            if (info.get(JAVA_INT, SI_PID) != one.parents) {
                 throw new CaptureFailed(
                         "%s: child %d has ended, and cannot be waited for yet".formatted(one.parent, one.pid));
             }

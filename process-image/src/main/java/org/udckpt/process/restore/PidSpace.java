@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.PidNamespace;
 import org.udckpt.process.model.PidNumbers;
@@ -13,13 +14,17 @@ final class PidSpace {
     private static final int FIRST_FREE = 300;
 
     private final PidNamespace namespace;
+    /** Null: the job's. */
+    private final PidSpace above;
     /** By the job's. */
     private final Map<Integer, Integer> numbers = new HashMap<>();
     private final Set<Integer> taken = new HashSet<>();
     private Tracee helper;
 
-    PidSpace(PidNamespace namespace, PidNumbers all) {
+    /** @param above that of the namespace in which it is; null: that in which the job is started */
+    PidSpace(PidNamespace namespace, PidNumbers all, PidSpace above) {
         this.namespace = namespace;
+        this.above = above;
         all.members(namespace).forEach(member -> {
             numbers.put(member.pid(), member.inner());
             taken.add(member.inner());
@@ -30,19 +35,31 @@ final class PidSpace {
         return namespace;
     }
 
+    PidSpace above() {
+        return above;
+    }
+
     /** What the namespace calls something; 0: it does not know it. */
     int inner(int pid) {
         return numbers.getOrDefault(pid, 0);
     }
 
-    /** The same; a process that is none of the image's gets a number that nothing of it has. */
-    int give(int pid) {
+    /** What this namespace calls something, what the ones above it do, and the job. */
+    int[] all(int pid) {
+        int[] outer = above == null ? new int[]{pid} : above.all(pid);
+        return IntStream.concat(IntStream.of(inner(pid)), IntStream.of(outer)).toArray();
+    }
+
+    /** A process that is none of the image's gets a number that nothing of the namespace has, and of those above it. */
+    void give(int pid) {
         for (int next = FIRST_FREE; !numbers.containsKey(pid); next++) {
             if (taken.add(next)) {
                 numbers.put(pid, next);
             }
         }
-        return numbers.get(pid);
+        if (above != null) {
+            above.give(pid);
+        }
     }
 
     /**

@@ -57,7 +57,6 @@ final class ProcessTree {
     private final List<Integer> stubs = new ArrayList<>();
     private final Map<Integer, ProcessState> states;
     private final PidNumbers pids;
-    private final Map<Long, PidSpace> spaces = new HashMap<>();
     private final NamespaceBeginning beginning;
     private final JobNumbers numbers;
     private final Map<Integer, Long> shared;
@@ -87,9 +86,11 @@ final class ProcessTree {
     static List<TreeStep> plan(JobImage image, Owners owners) {
         PidNumbers pids = PidNumbers.of(image.objects());
         Stream<TreeMember> living = image.processes().stream().map(one -> new TreeMember(one.pid(), one.parentPid(),
-                one.session(), one.processGroup(), isBornIn(pids, one.pid(), one.processGroup())));
+                one.session(), one.processGroup(), isBornIn(pids, one.pid(), one.processGroup()),
+                after(pids, one.pid(), one.parentPid())));
         Stream<TreeMember> ended = image.zombies().stream().map(one -> new TreeMember(one.pid(), one.parentPid(),
-                one.session(), one.processGroup(), isBornIn(pids, one.pid(), one.processGroup())));
+                one.session(), one.processGroup(), isBornIn(pids, one.pid(), one.processGroup()),
+                after(pids, one.pid(), one.parentPid())));
         Map<Integer, Long> shared = shared(image);
         try {
             List<TreeMember> members = Stream.concat(living, ended).toList();
@@ -102,6 +103,10 @@ final class ProcessTree {
             throw new RestoreException(RestoreException.Reason.UNSUPPORTED, who
                     + " cannot be restored at its place in the process tree: " + refused.getMessage());
         }
+    }
+
+    private static int after(PidNumbers pids, int pid, int parent) {
+        return pids.isFromOutside(pid, parent) ? pids.of(pid).init() : 0;
     }
 
     private static boolean isBornIn(PidNumbers pids, int pid, int group) {
@@ -132,7 +137,9 @@ final class ProcessTree {
                 .forEach(process -> taken.addAll(List.of(process.pid(), process.processGroup(), process.session())));
         image.zombies().forEach(zombie -> taken.addAll(List.of(zombie.pid(), zombie.processGroup(), zombie.session())));
         nameParent();
-        steps.forEach(this::go);
+        try (beginning) {
+            steps.forEach(this::go);
+        }
         image.processes().stream().filter(process -> process.session() == process.pid())
                 .forEach(leader -> terminals.foreground(made.get(leader.pid())));
         Set<Integer> wanted = PeerMakers.ended(image);
@@ -235,9 +242,7 @@ final class ProcessTree {
             case TreeStep.Fork fork -> {
                 Tracee maker = made.get(fork.maker());
                 inherited.stage(maker, fork.pid());
-                made.put(fork.pid(), pids.begunBy(fork.pid()) != null ? begin(maker, pids.begunBy(fork.pid()))
-                        : states.containsKey(fork.pid()) ? maker.fork(owners.of(fork.pid()), shared(fork.pid()))
-                                : maker.helper(number(fork.pid())));
+                made.put(fork.pid(), make(maker, fork.pid()));
             }
             case TreeStep.NewSession session -> {
                 Tracee leader = made.get(session.pid());
@@ -254,14 +259,25 @@ final class ProcessTree {
         }
     }
 
+    private Tracee make(Tracee maker, int pid) {
+        PidNamespace its = pids.of(pid);
+        if (its != null && pids.begunBy(pid) != null) {
+            return begin(maker, its);
+        }
+        if (its != null && (maker.space() == null || maker.space().namespace() != its)) {
+            Owner owner = states.containsKey(pid) ? owners.of(pid) : maker.ownerOf(pid);
+            return beginning.join(maker, owner, shared(pid), made.get(its.init()), number(-1));
+        }
+        return states.containsKey(pid) ? maker.fork(owners.of(pid), shared(pid)) : maker.helper(number(pid));
+    }
+
     /** The first process of a pid namespace. */
     private Tracee begin(Tracee maker, PidNamespace namespace) {
-        PidSpace space = new PidSpace(namespace, pids);
-        spaces.put(namespace.id(), space);
+        PidSpace space = new PidSpace(namespace, pids, maker.space());
         int pid = namespace.init();
         Tracee first = beginning.make(maker, owners.of(pid), shared(pid), space, number(-1));
         if (image.objects().stream().anyMatch(one -> one instanceof UserNamespaceMember member
-                && pids.of(member.pid()) == namespace)) {
+                && pids.chain(member.pid()).contains(namespace))) {
             int helper = number(-1);
             space.helper(first.helper(helper));
             made.put(helper, space.helper());

@@ -152,6 +152,11 @@ final class Tracee implements Maker, AutoCloseable {
         return fork(owner.helper(child), flags);
     }
 
+    /** Of a child that is none of the image's processes. */
+    Owner ownerOf(int child) {
+        return owner.helper(child);
+    }
+
     /** As {@link #helper}; null where no process can have this number (above the namespace's pid_max). */
     Tracee helperIfPossible(int child) {
         int made = new TraceeClone(this, job).makeIfPossible("fork process " + child, child);

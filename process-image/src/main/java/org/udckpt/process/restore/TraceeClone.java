@@ -2,6 +2,8 @@ package org.udckpt.process.restore;
 
 import static org.udckpt.linux.LinuxConstants.SIGCHLD;
 
+import java.util.Arrays;
+import java.util.stream.IntStream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
@@ -37,26 +39,31 @@ final class TraceeClone {
     }
 
     /**
-     * clone3(2) with set_tid, which not everybody may in all pid namespaces: in a user namespace of the job's own the
-     * number is the next one that the kernel would give. Its result in the calling process, or {@code -errno}.
+     * clone3(2) with set_tid, which not everybody may in all pid namespaces: where it is in a user namespace of the
+     * job's own, the number is the next one that the kernel would give, in the outer ones first. Its result in the
+     * calling process, or {@code -errno}.
      *
      * @param its the pid namespace of the new task
      */
     private long tryClone(long exitSignal, long flags, int id, long clearTid, PidSpace its) {
-        long made = its == null ? clone(exitSignal, flags, clearTid, id)
-                : clone(exitSignal, flags, clearTid, its.inner(id), id);
-        if (made == -LinuxError.EPERM && its != null) {
-            job.last(id - 1);
-            made = clone(exitSignal, flags, clearTid, its.inner(id));
-        }
-        if (made == -LinuxError.EPERM) {
-            if (its != null) {
-                its.last(tracee, its.inner(id) - 1);
-            }
-            job.last(id - 1);
-            made = clone(exitSignal, flags, clearTid);
+        int[] ids = its == null ? new int[]{id} : its.all(id);
+        long made = clone(exitSignal, flags, clearTid, ids);
+        for (int chosen = ids.length - 1; made == -LinuxError.EPERM && chosen >= 0; chosen--) {
+            last(its, ids, chosen);
+            made = clone(exitSignal, flags, clearTid, Arrays.copyOf(ids, chosen));
         }
         return made;
+    }
+
+    /** The namespaces from this place on give the numbers that follow. */
+    private void last(PidSpace its, int[] ids, int from) {
+        PidSpace space = its;
+        for (int i = 0; i < ids.length - 1; i++, space = space.above()) {
+            if (i >= from) {
+                space.last(tracee, ids[i] - 1);
+            }
+        }
+        job.last(ids[ids.length - 1] - 1);
     }
 
     /** @param ids in the innermost namespace, and in the ones above it */
@@ -74,16 +81,17 @@ final class TraceeClone {
 
     /** The new task's id for the tracer, stopped and with all signals blocked. */
     private int newTask(String what, long made, int id, PidSpace its) {
-        if (made != (tracee.space() == null ? id : its.inner(id))) {
+        if (made != tracee.own(id)) {
             throw tracee.failed(what + ": " + (made < 0 ? LinuxError.name((int) -made) : "the kernel gave id " + made));
         }
         int host = tracee.newTask();
         Tracee.awaitInterrupt(host);
         if (its != null) {
-            String[] numbers = Proc.field(Proc.text("/proc/" + host + "/status"), "NSpid:").split("\\s+");
-            if (!numbers[numbers.length - 1].equals(Integer.toString(its.inner(id)))
-                    || !numbers[numbers.length - 2].equals(Integer.toString(id))) {
-                throw tracee.failed(what + ": the kernel gave ids " + String.join(" ", numbers));
+            StringBuilder wanted = new StringBuilder();
+            IntStream.of(its.all(id)).forEach(one -> wanted.insert(0, "\t" + one));
+            String given = Proc.field(Proc.text("/proc/" + host + "/status"), "NSpid:").strip();
+            if (!("\t" + given).endsWith(wanted.toString())) {
+                throw tracee.failed(what + ": the kernel gave ids " + given);
             }
         }
         return host;

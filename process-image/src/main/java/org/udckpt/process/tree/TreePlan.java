@@ -32,6 +32,9 @@ public final class TreePlan {
     /** One whose parent cannot fork it in {@code session}; {@link #OUTSIDE}: any will do. */
     private record Stray(TreeMember member, int session) {}
 
+    /** One whose pid namespace is not there yet when its parent could fork it in {@code session}. */
+    private record Late(int maker, TreeMember member, int session) {}
+
     private final Map<Integer, TreeMember> members = new LinkedHashMap<>();
     private final Map<Integer, List<TreeMember>> children = new HashMap<>();
     private final Map<Integer, Set<Integer>> births = new HashMap<>();
@@ -40,6 +43,7 @@ public final class TreePlan {
     private final Map<Integer, Integer> groups = new HashMap<>();
     private final Set<Integer> sessions = new HashSet<>();
     private final List<Stray> strays = new ArrayList<>();
+    private final List<Late> late = new ArrayList<>();
     private final List<Fork> leaders = new ArrayList<>();
     private final List<TreeStep> steps = new ArrayList<>();
     private int helpers = ProcessState.ADOPTED;
@@ -87,11 +91,18 @@ public final class TreePlan {
         for (TreeMember orphan : children.getOrDefault(ProcessState.ADOPTED, List.of())) {
             strays.add(new Stray(orphan, births(orphan).stream().findFirst().orElse(OUTSIDE)));
         }
+        makeLate();
         makeStrays();
+        makeLate();
         for (TreeMember member : members.values()) {
             if (member.parent() != 0 && !makers.containsKey(member.pid())) {
                 throw new TreeRefused(member.pid(), "its parent " + member.parent() + " is not in the job");
             }
+        }
+        if (!late.isEmpty()) {
+            TreeMember stuck = late.getFirst().member;
+            throw new TreeRefused(stuck.pid(), "it was made in a pid namespace (setns(2)) whose first process "
+                    + stuck.after() + " can only be made after it");
         }
         new TreeGroups(members.values(), outside()).join(this);
         for (Fork leader : leaders.reversed()) {
@@ -162,13 +173,30 @@ public final class TreePlan {
     }
 
     private void fork(int maker, TreeMember child, int session) {
+        makers.put(child.pid(), maker);
+        if (child.after() != 0 && !groups.containsKey(child.after())) {
+            late.add(new Late(maker, child, session));
+            return;
+        }
         if (child.born()) {
             goInto(maker, child.group());
         }
         groups.put(child.pid(), groups.get(maker));
-        makers.put(child.pid(), maker);
         steps.add(new Fork(maker, child.pid(), false));
         grow(child, session);
+    }
+
+    private void makeLate() {
+        for (int i = 0; i < late.size();) {
+            Late next = late.get(i);
+            if (groups.containsKey(next.member.after())) {
+                late.remove(i);
+                fork(next.maker, next.member, next.session);
+                i = 0;
+            } else {
+                i++;
+            }
+        }
     }
 
     /** Who makes a process that has to be born in a group is in that first, if somebody leads it by now. */

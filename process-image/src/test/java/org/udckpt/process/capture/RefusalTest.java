@@ -94,6 +94,12 @@ class RefusalTest {
     }
 
     @Test
+    void firstProcessOfAPidNamespaceThatHasEnded() throws Exception {
+        assumeTrue(Syscall.call(107 /* geteuid */) == 0, "not root");
+        anotherTime("pids-zombie", "which has ended, was the first process of a pid namespace; try again");
+    }
+
+    @Test
     void messageQueueOfAnotherProcess() throws Exception {
         long pid = ProcessHandle.current().pid();
         String name = "udckpt-outside-" + pid;
@@ -126,7 +132,7 @@ class RefusalTest {
             "left-segment, which is not of the IPC namespace that it is in now",
             "left-segment-replaced, which is not of the IPC namespace that it is in now",
             "pids-empty, in which no process is yet",
-            "pids-nested, below another one of the job", "pids-ended, pid namespace",
+            "pids-ended, pid namespace",
             "pids-names, made outside of the user namespace", "others-root, can be replaced by user 61002",
             "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",
             "raw-shut, a raw socket (IPv4) that was shut",
@@ -141,6 +147,8 @@ class RefusalTest {
             "mounted-child, m/file was opened by way of a mount of another namespace",
             "mounted-readonly, m/file (deleted) is on a mount for reading only",
             "mounted-directory, m/gone (deleted) is open in a mount namespace",
+            "mounted-siblings, none of one that is above these",
+            "mounted-slave, gets what is mounted in a namespace of another user namespace of the job (MS_SLAVE)",
             "mounted-user, it runs as user 61001 in a user namespace that user 0 has made",
             "mounted-sharing, clone(2) with CLONE_FS",
             "network-device, 'could not make again: network device odd0'",

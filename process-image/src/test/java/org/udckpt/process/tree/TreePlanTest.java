@@ -189,11 +189,30 @@ class TreePlanTest {
     void whoCannotJoinItsGroupIsBornInIt() throws TreeRefused {
         List<TreeStep> steps = TreePlan.of(List.of(new TreeMember(ROOT, 0, ROOT, ROOT),
                 new TreeMember(101, ROOT, ROOT, 101), new TreeMember(102, ROOT, ROOT, 101),
-                new TreeMember(103, 102, ROOT, 101, true), new TreeMember(104, 103, ROOT, 101, true)));
+                new TreeMember(103, 102, ROOT, 101, true, 0), new TreeMember(104, 103, ROOT, 101, true, 0)));
         int born = steps.indexOf(new TreeStep.Fork(102, 103, false));
         assertTrue(steps.subList(0, born).contains(new TreeStep.JoinGroup(102, 101)), steps.toString());
         assertTrue(steps.stream().noneMatch(step -> step instanceof TreeStep.JoinGroup joins && joins.pid() > 102),
                 steps.toString());
+    }
+
+    /** A pid namespace is entered when its first process has made it. */
+    @Test
+    void whoWasMadeInAPidNamespaceComesAfterItsFirstProcess() throws TreeRefused {
+        TreeMember root = new TreeMember(ROOT, 0, ROOT, ROOT);
+        TreeMember first = new TreeMember(101, ROOT, ROOT, ROOT);
+        TreeMember other = new TreeMember(102, ROOT, ROOT, ROOT, true, 101);
+        assertEquals(
+                List.of(new TreeStep.Root(ROOT), new TreeStep.NewSession(ROOT), new TreeStep.Fork(ROOT, 101, false),
+                        new TreeStep.Fork(ROOT, 102, false)),
+                TreePlan.of(List.of(root, first, other)));
+        assertEquals(TreePlan.of(List.of(root, first, other)), TreePlan.of(List.of(root, other, first)));
+        TreeMember below = new TreeMember(101, 102, ROOT, ROOT);
+        TreeRefused refused =
+                assertThrows(TreeRefused.class, () -> TreePlan.of(List.of(root, other, below)));
+        assertEquals(102, refused.pid());
+        assertTrue(refused.getMessage().contains("whose first process 101 can only be made after it"),
+                refused.getMessage());
     }
 
     /** Forked by the helper of its session before its parent, and the first process, had sessions of their own. */

@@ -20,9 +20,14 @@ public interface StoppedProcess {
     /** As the job numbers it. */
     int namespacePid();
 
-    /** Whether it is in a pid namespace of the job's own, below that in which the job was started. */
+    /** In how many pid namespaces of the job's own it is, one in the other, below that in which the job was started. */
+    default int pidNamespaces() {
+        return 0;
+    }
+
+    /** Whether it is in any of these. */
     default boolean inPidNamespace() {
-        return false;
+        return pidNamespaces() > 0;
     }
 
     /** As it numbers itself (getpid(2)): in a pid namespace of the job's own that is another number. */

@@ -53,6 +53,10 @@ final class MountRestore implements KindRestore<JobMount> {
 
     private final RestoreScope scope;
     private final Map<Long, EntryWriter> filesystems = new LinkedHashMap<>();
+    /** Where file systems are mounted, by number: who is in a user namespace further below gets copies. */
+    private final Map<Long, Place> made = new HashMap<>();
+
+    private record Place(MountThread staging, String path) {}
 
     MountRestore(RestoreScope scope) {
         this.scope = scope;
@@ -67,20 +71,24 @@ final class MountRestore implements KindRestore<JobMount> {
         }
         Map<Integer, Long> owners = new HashMap<>();
         scope.objects(NamespaceOwner.class).forEach(one -> owners.put(one.tree(), one.userOwner()));
+        List<MountThread> stagings = new ArrayList<>();
         try (NamespaceRestore namespaces = new NamespaceRestore(scope)) {
             namespaces.makeOthers(0);
-            enter(trees, members, owners, 0);
+            enter(trees, members, owners, 0, stagings);
             for (UserNamespace user : namespaces.users()) {
                 namespaces.enter(user);
                 namespaces.makeOthers(user.id());
-                enter(trees, members, owners, user.id());
+                enter(trees, members, owners, user.id(), stagings);
             }
+        } finally {
+            made.clear();
+            stagings.forEach(MountThread::close);
         }
     }
 
     /** Makes those that a user namespace owns, and lets their processes, which are in that now, enter them. */
     private void enter(Map<Integer, List<JobMount>> all, List<NamespaceMember> everybody, Map<Integer, Long> owners,
-            long owner) {
+            long owner, List<MountThread> stagings) {
         Map<Integer, List<JobMount>> trees = new HashMap<>(all);
         trees.keySet().removeIf(tree -> owners.getOrDefault(tree, 0L) != owner);
         List<NamespaceMember> members = everybody.stream().filter(one -> trees.containsKey(one.tree())).toList();
@@ -92,8 +100,9 @@ final class MountRestore implements KindRestore<JobMount> {
             any.call("unshare its mounts", Syscall.UNSHARE, CLONE_NEWNS);
         }
         Map<Integer, TreeBuilder> built = new LinkedHashMap<>();
-        try (MountThread outside = new MountThread(any.hostPid());
-                MountThread staging = new MountThread(any.hostPid())) {
+        MountThread staging = new MountThread(any.hostPid());
+        stagings.add(staging);
+        try (MountThread outside = new MountThread(any.hostPid())) {
             Map<Long, String> places = makeFilesystems(new FilesystemMakers(scope, any, members, owner != 0), staging,
                     trees.values(), owner != 0);
             makeOverlays(any, outside, staging, used(trees.values()), places, owner != 0);
@@ -125,7 +134,10 @@ final class MountRestore implements KindRestore<JobMount> {
                         Scratch.string("tmpfs"),
                         0, 0), "mount a place for file systems");
         for (JobFilesystem system : scope.objects(JobFilesystem.class)) {
-            if (used.contains(system.id()) && !isOverlay(system)) {
+            Place there = used.contains(system.id()) ? made.get(system.id()) : null;
+            if (there != null) {
+                places.put(system.id(), copy(system, there, staging));
+            } else if (used.contains(system.id()) && !isOverlay(system)) {
                 int mount = FilesystemMaker.make(makers.of(system), system, owned);
                 String place = place(system, mount, staging);
                 EntryWriter writer = writer(system, mount);
@@ -134,6 +146,18 @@ final class MountRestore implements KindRestore<JobMount> {
             }
         }
         return places;
+    }
+
+    private String copy(JobFilesystem system, Place there, MountThread staging) {
+        int opened = MountCalls.open(there.staging, there.path);
+        int mount = -1;
+        try {
+            mount = MountCalls.copy(there.staging, opened, there.path, false);
+            return place(system, mount, staging);
+        } finally {
+            Files.close(opened);
+            Files.close(mount);
+        }
     }
 
     private static boolean isOverlay(JobFilesystem system) {
@@ -148,12 +172,13 @@ final class MountRestore implements KindRestore<JobMount> {
     }
 
     /** Mounts it where it can be copied from. */
-    private static String place(JobFilesystem system, int mount, MountThread staging) {
+    private String place(JobFilesystem system, int mount, MountThread staging) {
         String place = STAGING + "/" + system.id();
         LinuxError.check(staging.call(Syscall.MKDIRAT, AT_FDCWD, Scratch.string(place), 0700), "make " + place);
         int directory = MountCalls.open(staging, place);
         MountCalls.attach(staging, mount, directory, place);
         Files.close(directory);
+        made.putIfAbsent(system.id(), new Place(staging, place));
         return place;
     }
 
@@ -161,7 +186,8 @@ final class MountRestore implements KindRestore<JobMount> {
     private void makeOverlays(Maker any, MountThread outside, MountThread staging, Set<Long> used,
             Map<Long, String> places, boolean owned) {
         List<JobFilesystem> left = new ArrayList<>(scope.objects(JobFilesystem.class).stream()
-                .filter(system -> used.contains(system.id()) && isOverlay(system)).toList());
+                .filter(system -> used.contains(system.id()) && !places.containsKey(system.id()) && isOverlay(system))
+                .toList());
         while (!left.isEmpty()) {
             JobFilesystem next = left.stream()
                     .filter(system -> places.keySet().containsAll(OverlayMaker.on(scope, system))).findFirst()

@@ -30,8 +30,8 @@ public final class MountRows {
     private final QuietFiles quiet;
     private final Map<Long, Long> filesystems = new HashMap<>();
     private List<? extends StoppedProcess> processes;
-    /** Peer groups of mounts that user namespaces of the job own. */
-    private final Set<Integer> ownGroups = new HashSet<>();
+    /** Peer groups of mounts that user namespaces of the job own, by these. */
+    private final Map<Long, Set<Integer>> ownGroups = new HashMap<>();
 
     /** @param contents where those of files go */
     public MountRows(JobMounts mounts, ObjectTable table, TmpfsReader.Contents contents, QuietFiles quiet) {
@@ -97,7 +97,7 @@ public final class MountRows {
         mounts.namespaces().forEach(one -> one.lines().forEach(line -> {
             groups.add(line.group());
             if (one.owner() != 0) {
-                ownGroups.add(line.group());
+                ownGroups.computeIfAbsent(one.owner(), _ -> new HashSet<>()).add(line.group());
             }
         }));
         groups.remove(0);
@@ -114,9 +114,10 @@ public final class MountRows {
             throw first.getKey().refusal("has " + first.getValue().point() + ", a file system (" + read.fileSystem()
                     + ") of which only a part is mounted, which");
         }
-        if (all.stream().anyMatch(one -> one.getKey().owner() != first.getKey().owner())) {
-            throw first.getKey().refusal("has " + first.getValue().point() + ", a file system that a namespace of "
-                    + "another user namespace has, too, which");
+        if (all.stream().noneMatch(one -> all.stream()
+                .allMatch(other -> mounts.others().isWithin(other.getKey().owner(), one.getKey().owner())))) {
+            throw first.getKey().refusal("has " + first.getValue().point() + ", a file system that namespaces of "
+                    + "several user namespaces have, and none of one that is above these, which");
         }
         if (read.fileSystem().equals(MountRestore.QUEUES)) {
             queues(id, device, all);
@@ -171,7 +172,14 @@ public final class MountRows {
             throw process.refuse("what is mounted at " + line.point() + " in its mount namespace was removed");
         }
         // a copy that a user namespace owns is a slave of what it was copied from
-        boolean job = groups.contains(line.master()) && (namespace.owner() == 0 || ownGroups.contains(line.master()));
+        boolean own = ownGroups.getOrDefault(namespace.owner(), Set.of()).contains(line.master());
+        if (line.master() != 0 && namespace.owner() != 0 && !own
+                && ownGroups.values().stream().anyMatch(one -> one.contains(line.master()))) {
+            throw process
+                    .refuse(line.point() + " in its mount namespace gets what is mounted in a namespace of another "
+                            + "user namespace of the job (MS_SLAVE), which cannot be checkpointed");
+        }
+        boolean job = groups.contains(line.master()) && (namespace.owner() == 0 || own);
         int master = line.master() == 0 ? 0 : job ? line.master() : JobMount.MACHINES;
         table.add(new JobMount(table.newId(), namespace.number(), line.id(), above == null ? 0 : above.id(),
                 above == null ? "/" : MountView.behind(line.point(), above.point()), outside == null ? "" : outside,

@@ -165,13 +165,36 @@ public final class JobNamespaces implements AutoCloseable {
      * @param type of the namespace, as /proc/PID/ns names it
      */
     public synchronized long owner(StoppedProcess process, String type, int started) {
-        try (Namespace own = Namespace.of(process.task(), type); Namespace owner = own.owner()) {
+        try (Namespace own = Namespace.of(process.task(), type)) {
+            return owner(process, type, own, started);
+        }
+    }
+
+    /** The same of one that the process is in, or below. */
+    synchronized long owner(StoppedProcess process, String type, Namespace namespace, int started) {
+        try (Namespace owner = namespace.owner()) {
             if (owner == null) {
                 throw process.refuse("it is in a " + type + " namespace that was not made by the job, which cannot be "
                         + "checkpointed");
             }
             return known(process, owner, started, 0);
         }
+    }
+
+    /** The user namespace in which a process is. */
+    synchronized long of(StoppedProcess process, int started) {
+        try (Namespace own = Namespace.of(process.task(), USER)) {
+            return known(process, own, started, 0);
+        }
+    }
+
+    /** Whether a user namespace is another one, or below it. */
+    public synchronized boolean isWithin(long number, long other) {
+        long at = number;
+        while (at != other && at != 0) {
+            at = users.get(at).parent;
+        }
+        return at == other;
     }
 
     /** The network namespaces. */

@@ -7,10 +7,7 @@ import static org.udckpt.linux.LinuxConstants.CLONE_NEWUSER;
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWUTS;
 import static org.udckpt.linux.LinuxConstants.PR_SET_DUMPABLE;
 
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -18,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.udckpt.linux.Files;
+import org.udckpt.linux.Namespace;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
@@ -48,6 +45,8 @@ public final class NamespaceRestore implements AutoCloseable {
 
     private final RestoreScope scope;
     private final IpcSettingRestore limits;
+    private final UserMaps maps;
+    private final UsersOfPidNamespaces born;
     private final Map<Long, UserNamespace> users = new LinkedHashMap<>();
     private final Map<Integer, Long> members = new HashMap<>();
     /** By pid, /proc as the process finds it before it is in a mount namespace of its own. */
@@ -57,6 +56,8 @@ public final class NamespaceRestore implements AutoCloseable {
     public NamespaceRestore(RestoreScope scope) {
         this.scope = scope;
         this.limits = new IpcSettingRestore(scope);
+        this.maps = new UserMaps(scope.image().objects());
+        this.born = new UsersOfPidNamespaces(scope.image());
         scope.objects(UserNamespace.class).forEach(user -> users.put(user.id(), user));
         scope.objects(UserNamespaceMember.class).forEach(member -> members.put(member.pid(), member.userNamespace()));
         Set<Integer> write = new HashSet<>(members.keySet());
@@ -98,72 +99,22 @@ public final class NamespaceRestore implements AutoCloseable {
         if (entering.isEmpty()) {
             return;
         }
-        boolean root = User.id() == 0 && user.parentNamespace() == 0;
-        List<Maker> there = PidNamespaceRestore.bornIn(scope, user);
-        List<Maker> outside = entering.stream().filter(maker -> !there.contains(maker)).toList();
-        if (root) {
+        List<Maker> outside = entering.stream().filter(maker -> !born.bornIn(maker.pid(), user)).toList();
+        if (UserMaps.here(user)) {
             outside.forEach(maker -> FirstIdentity.take(maker, scope.image(), maker.pid()));
         }
-        Maker first = there.isEmpty() ? entering.getFirst() : there.getFirst();
-        if (there.isEmpty()) {
-            first.call("unshare its user namespace", Syscall.UNSHARE, CLONE_NEWUSER);
+        try (Namespace there = born.open(scope, user)) {
+            if (there != null) {
+                enter(there.descriptor(), outside, "user", CLONE_NEWUSER);
+            } else {
+                Maker first = outside.getFirst();
+                first.call("unshare its user namespace", Syscall.UNSHARE, CLONE_NEWUSER);
+                maps.write(user, first, first, proc.get(first.pid()));
+                follow(first, outside, 1, "user", CLONE_NEWUSER);
+            }
         }
-        String users = map(user.userMap(), parent(user) == null ? null : parent(user).userMap());
-        String groups = map(user.groupMap(), parent(user) == null ? null : parent(user).groupMap());
-        if (user.groupsDenied()) {
-            write(first, root, "setgroups", "deny");
-        }
-        write(first, root, "gid_map", groups);
-        write(first, root, "uid_map", users);
-        follow(first, outside, there.isEmpty() ? 1 : 0, "user", CLONE_NEWUSER);
         // who becomes another user, or one of another namespace, can be given nothing by others (pidfd_getfd(2))
         entering.forEach(maker -> maker.call("PR_SET_DUMPABLE", Syscall.PRCTL, PR_SET_DUMPABLE, 1));
-    }
-
-    private UserNamespace parent(UserNamespace user) {
-        return users.get(user.parentNamespace());
-    }
-
-    private static long id(int id) {
-        return Integer.toUnsignedLong(id);
-    }
-
-    /** Lines for uid_map or gid_map, whose numbers outside are those of the namespace above. */
-    private static String map(int[] ranges, int[] above) {
-        StringBuilder text = new StringBuilder();
-        for (int i = 0; i < ranges.length; i += 3) {
-            text.append(id(ranges[i])).append(' ')
-                    .append(above == null ? id(ranges[i + 1]) : NumberMap.inside(above, ranges[i + 1])).append(' ')
-                    .append(id(ranges[i + 2])).append('\n');
-        }
-        return text.toString();
-    }
-
-    /**
-     * Writes a file of the maker's in /proc.
-     *
-     * @param here by this process: who may write for a user namespace is in the one above, and the maker has left it
-     * @param text nothing is written if it is empty
-     */
-    private void write(Maker maker, boolean here, String file, String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
-        String what = "write /proc/self/" + file + " (" + text.strip() + ")";
-        if (bytes.length == 0) {
-            return;
-        }
-        if (here) {
-            try {
-                java.nio.file.Files.write(Path.of("/proc/" + maker.hostPid() + "/" + file), bytes,
-                        StandardOpenOption.WRITE);
-            } catch (IOException e) {
-                throw maker.failed(what + ": " + e.getMessage());
-            }
-            return;
-        }
-        long fd = maker.call("open /proc/self/" + file, Syscall.OPENAT, proc.get(maker.pid()),
-                maker.string("self/" + file), Syscall.O_WRONLY | Syscall.O_CLOEXEC, 0);
-        maker.call(what, Syscall.WRITE, fd, maker.bytes(bytes), bytes.length);
-        maker.call("close", Syscall.CLOSE, fd);
     }
 
     /** @param from the first of all that is not in it yet */
@@ -171,15 +122,16 @@ public final class NamespaceRestore implements AutoCloseable {
         if (all.size() == from) {
             return;
         }
-        int namespace = Files.open("/proc/" + first.hostPid() + "/ns/" + type, Syscall.O_RDONLY);
-        try {
-            for (Maker maker : all.subList(from, all.size())) {
-                long given = scope.give(maker, namespace);
-                maker.call("enter its " + type + " namespace", Syscall.SETNS, given, flag);
-                maker.call("close", Syscall.CLOSE, given);
-            }
-        } finally {
-            Files.close(namespace);
+        try (Namespace namespace = Namespace.of(first.hostPid(), type)) {
+            enter(namespace.descriptor(), all.subList(from, all.size()), type, flag);
+        }
+    }
+
+    private void enter(int namespace, List<Maker> all, String type, int flag) {
+        for (Maker maker : all) {
+            long given = scope.give(maker, namespace);
+            maker.call("enter its " + type + " namespace", Syscall.SETNS, given, flag);
+            maker.call("close", Syscall.CLOSE, given);
         }
     }
 
@@ -236,7 +188,11 @@ public final class NamespaceRestore implements AutoCloseable {
         String offsets = TimeOffsets.of(Proc.text(file))
                 .plus(new TimeOffsets(clock.monotonicNs(), clock.boottimeNs())).text();
         first.call("unshare its clocks", Syscall.UNSHARE, CLONE_NEWTIME);
-        write(first, User.id() == 0, "timens_offsets", offsets);
+        if (User.id() == 0) { // who is in the user namespace above may write
+            UserMaps.writeHere(first, "timens_offsets", offsets);
+        } else {
+            UserMaps.writeBy(first, proc.get(first.pid()), "self/timens_offsets", offsets);
+        }
         follow(first, members.stream().<Maker>map(member -> scope.process(member.pid())).toList(),
                 members.getFirst().forChildren() ? 1 : 0, "time_for_children", CLONE_NEWTIME);
     }

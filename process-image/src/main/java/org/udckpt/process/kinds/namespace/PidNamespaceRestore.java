@@ -2,8 +2,6 @@ package org.udckpt.process.kinds.namespace;
 
 import static org.udckpt.linux.LinuxConstants.CLONE_NEWPID;
 
-import java.util.List;
-import java.util.stream.Stream;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.KindRestore;
@@ -11,9 +9,6 @@ import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
 import org.udckpt.process.model.PidNamespace;
 import org.udckpt.process.model.PidNamespaceMember;
-import org.udckpt.process.model.PidNumbers;
-import org.udckpt.process.model.ProcessState;
-import org.udckpt.process.model.UserNamespace;
 
 /**
  * Lets processes have their children in a pid namespace again, of which they are no part themselves (unshare(2), before
@@ -24,16 +19,6 @@ final class PidNamespaceRestore implements KindRestore<PidNamespace> {
 
     PidNamespaceRestore(RestoreScope scope) {
         this.scope = scope;
-    }
-
-    /** The processes that a user namespace has from the beginning, those that came with it first. */
-    static List<Maker> bornIn(RestoreScope scope, UserNamespace user) {
-        PidNumbers numbers = PidNumbers.of(scope.image().objects());
-        return numbers.namespaces().stream().filter(one -> one.userOwner() == user.id())
-                .flatMap(one -> Stream.concat(Stream.of(one.init()),
-                        scope.image().processes().stream().map(ProcessState::pid)
-                                .filter(pid -> pid != one.init() && numbers.of(pid) == one)))
-                .<Maker>map(scope::process).toList();
     }
 
     @Override

@@ -64,7 +64,7 @@ final class PidFdCapture implements KindCapture {
         }
         String[] numbers = numbers(open.info());
         int level = numbers(Proc.text("/proc/" + open.process().task() + "/status")).length
-                - (open.process().inPidNamespace() ? 1 : 0);
+                - open.process().pidNamespaces();
         int own = numbers.length < level ? 0 : Integer.parseInt(numbers[level - 1]);
         if (own != 0 && scope.ended(own)) {
             return own;

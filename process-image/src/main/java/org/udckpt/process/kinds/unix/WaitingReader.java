@@ -48,8 +48,8 @@ final class WaitingReader {
 
     /** Of the job's pid namespace below this process's. */
     private int depth() {
-        int below = listener.process().inPidNamespace() ? 1 : 0;
-        return numbers(Integer.toString(listener.process().pid())) - below - numbers("self");
+        return numbers(Integer.toString(listener.process().pid())) - listener.process().pidNamespaces()
+                - numbers("self");
     }
 
     private static int numbers(String process) {
