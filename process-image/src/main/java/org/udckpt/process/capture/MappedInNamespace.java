@@ -15,6 +15,11 @@ final class MappedInNamespace {
         if (own && stat.links() == 0) {
             return false;
         }
+        if (stat != null && process.mountNamespace != null && !mapping.deleted() && isHere(process, mapping, own, stat)
+                && !process.mountNamespace.fromHere(process, mapping.path())) {
+            throw process.refuse("it has mapped " + mapping.path() + ", and since before it was in its mount namespace "
+                    + "another file of that name, which cannot be checkpointed");
+        }
         boolean placed = mapping.shared() && mapping.path().startsWith("/") && !MemoryObjects.sysv(mapping)
                 && !mapping.path().startsWith("/memfd:") && !mapping.path().equals(MemoryObjects.ZERO_DEVICE);
         if (!own && stat != null && (!mapping.deleted() || placed)) {
@@ -28,6 +33,11 @@ final class MappedInNamespace {
             }
         }
         return own;
+    }
+
+    private static boolean isHere(TracedProcess process, Mapping mapping, boolean own, Files.Stat stat) {
+        Files.Stat named = own ? null : Files.tryStat(process.mounts() + mapping.path());
+        return own || named != null && named.isSame(stat);
     }
 
     /** What is mapped; an ordinary user may only look under its name. */

@@ -47,7 +47,7 @@ record Mapping(long start, long end, String permissions, long offset, String dev
                 Long.parseUnsignedLong(text, dash + 1, space1, 16),
                 text.substring(space1 + 1, space2), Long.parseUnsignedLong(text, space2 + 1, space3, 16),
                 text.substring(space3 + 1, space4),
-                Long.parseLong(text, space4 + 1, inodeEnd, 10),
+                Long.parseUnsignedLong(text, space4 + 1, inodeEnd, 10),
                 deleted ? path.substring(0, path.length() - DELETED.length()) : path, deleted);
     }
 

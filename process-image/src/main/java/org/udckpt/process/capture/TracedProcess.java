@@ -270,12 +270,12 @@ final class TracedProcess implements AskedProcess {
 
     @Override
     public String seen(String path) {
-        return mountNamespace == null ? mounts() + path : mountNamespace.seen(mounts(), path);
+        return mountNamespace == null ? mounts() + path : mountNamespace.seen(this, mounts(), path);
     }
 
     @Override
     public String outside(String path) {
-        return mountNamespace == null ? path : mountNamespace.outside(path);
+        return mountNamespace == null ? path : mountNamespace.outside(this, path);
     }
 
     @Override
@@ -285,7 +285,7 @@ final class TracedProcess implements AskedProcess {
 
     @Override
     public boolean fromOutside(String path, Files.Stat file) {
-        return mountNamespace != null && mountNamespace.fromOutside(path, file);
+        return mountNamespace != null && mountNamespace.fromOutside(this, path, file);
     }
 
     @Override

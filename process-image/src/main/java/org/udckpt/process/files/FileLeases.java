@@ -37,7 +37,7 @@ public final class FileLeases {
         String[] words = line.strip().split("\\s+");
         if (words.length > FILE && (words[KIND].equals("LEASE") || words[KIND].equals("DELEG"))
                 && !words[ACCESS].equals("READ")) {
-            inodes.add(Long.parseLong(words[FILE].substring(words[FILE].lastIndexOf(':') + 1)));
+            inodes.add(Long.parseUnsignedLong(words[FILE].substring(words[FILE].lastIndexOf(':') + 1)));
         }
     }
 

@@ -39,6 +39,7 @@ import org.udckpt.process.kinds.ipc.SemaphoreUndoKind;
 import org.udckpt.process.kinds.lock.FileLockKind;
 import org.udckpt.process.kinds.memory.MappedFileKind;
 import org.udckpt.process.kinds.memory.SharedMemoryKind;
+import org.udckpt.process.kinds.mount.EarlierPathKind;
 import org.udckpt.process.kinds.mount.FilesystemEntryKind;
 import org.udckpt.process.kinds.mount.JobFilesystemKind;
 import org.udckpt.process.kinds.mount.JobMountKind;
@@ -281,7 +282,9 @@ public enum ObjectKinds {
     RING_REGISTRATION(new RingRegistrationKind()),
     /** unshare(2). */
     THREAD_DIRECTORY(new ThreadDirectoryKind()),
-    THREAD_DESCRIPTOR(new ThreadDescriptorKind());
+    THREAD_DESCRIPTOR(new ThreadDescriptorKind()),
+    /** What is mapped and executed since before. */
+    EARLIER_PATH(new EarlierPathKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

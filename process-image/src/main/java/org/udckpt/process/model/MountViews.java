@@ -12,6 +12,7 @@ public final class MountViews {
     private final Map<Integer, Integer> namespaces = new HashMap<>();
     private final Map<Integer, MountView> views = new HashMap<>();
     private final Map<Integer, Set<String>> outside = new HashMap<>();
+    private final Map<Integer, Set<String>> earlier = new HashMap<>();
     /** By namespace and number. */
     private final Map<List<Integer>, JobMount> mounts = new HashMap<>();
     private final Map<Long, Integer> users = new HashMap<>();
@@ -38,6 +39,8 @@ public final class MountViews {
                         .computeIfAbsent(mount.tree(), _ -> new ArrayList<>()).add(mount);
                 case OutsidePath path when path.open() != 0 -> all.opened.add(path.open());
                 case OutsidePath path -> all.outside.computeIfAbsent(path.tree(), _ -> new HashSet<>())
+                        .add(path.path());
+                case EarlierPath path -> all.earlier.computeIfAbsent(path.pid(), _ -> new HashSet<>())
                         .add(path.path());
                 default -> {
                 }
@@ -89,7 +92,8 @@ public final class MountViews {
 
     /** Whether a process has a path from before it was in its namespace. */
     public boolean from(int pid, String path) {
-        return namespace(pid) != 0 && outside.getOrDefault(namespace(pid), Set.of()).contains(path);
+        return namespace(pid) != 0 && (earlier.getOrDefault(pid, Set.of()).contains(path)
+                || outside.getOrDefault(namespace(pid), Set.of()).contains(path));
     }
 
     /** Whether an object was opened before the process was in its namespace. */

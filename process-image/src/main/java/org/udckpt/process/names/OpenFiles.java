@@ -103,7 +103,7 @@ public final class OpenFiles {
                 String[] words = line.substring(0, path).strip().split("\\s+");
                 String through = "/proc/" + pid + "/root" + line.substring(path + 1);
                 add(line.substring(path + 1),
-                        new Use(pid, through, MAPPED, Long.parseLong(words[4]), words[1].charAt(1) == 'w'));
+                        new Use(pid, through, MAPPED, Long.parseUnsignedLong(words[4]), words[1].charAt(1) == 'w'));
             }
         }
         return false;

@@ -48,7 +48,8 @@ final class InheritedMemory {
         this.handles = handles;
         this.files = files;
         Map<Integer, List<Region>> movable = regions.entrySet().stream().collect(
-                Collectors.toMap(Map.Entry::getKey, entry -> placedAnywhere(image, entry.getKey(), entry.getValue())));
+                Collectors.toMap(Map.Entry::getKey, entry -> placedAnywhere(image, entry.getKey(),
+                        entry.getValue().stream().filter(one -> isForkers(entry.getKey(), one)).toList())));
         plan = InheritancePlan.of(byMemory(steps, SharedTables.of(image, AttributeKind.SHARED_MEMORY)), movable,
                 pid -> contents.containsKey((long) pid) ? contents.get((long) pid).stored() : List.of());
     }
@@ -59,6 +60,14 @@ final class InheritedMemory {
                 .map(step -> step instanceof TreeStep.Fork fork
                         ? new TreeStep.Fork(memories.first(fork.maker()), fork.pid(), fork.helper()) : step)
                 .toList();
+    }
+
+    /**
+     * Whether who forks a process finds the file of its memory: nobody is in a mount namespace of the job's own yet,
+     * where the name may lead to another one.
+     */
+    private boolean isForkers(int pid, Region region) {
+        return !region.path().startsWith("/") || region.path().equals(files.views().outside(pid, region.path()));
     }
 
     /** Without those that have a NUMA policy, which has to be there before the pages are. */

@@ -5,6 +5,7 @@ import org.udckpt.process.kinds.base.CheckedImage;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.ObjectKind;
 import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.kinds.named.EndedProcessFile;
 import org.udckpt.process.model.BrokenTable;
 import org.udckpt.process.model.JobFilesystem;
 import org.udckpt.process.model.JobMount;
@@ -23,9 +24,21 @@ public final class JobMountKind implements ObjectKind<JobMount> {
                 + (mount.outside().isEmpty() ? "" : " (" + mount.outside() + ")");
     }
 
+    /** What is mounted is of a process that has ended; null: it is not. */
+    static EndedProcessFile ended(JobMount mount) {
+        return mount.filesystem() == 0 && mount.part().equals(JobMount.ENDED)
+                ? new EndedProcessFile(0, mount.outside(), 0, 0) : null;
+    }
+
+    @Override
+    public long endingChild(JobMount mount) {
+        EndedProcessFile ended = ended(mount);
+        return ended == null ? 0 : ended.endingChild();
+    }
+
     @Override
     public JobMount moved(JobMount mount, UnaryOperator<String> moves) {
-        return mount.outside().isEmpty() ? mount
+        return mount.outside().isEmpty() || ended(mount) != null ? mount
                 : new JobMount(mount.id(), mount.tree(), mount.number(), mount.parent(), mount.point(),
                         moves.apply(mount.outside()), mount.filesystem(), mount.part(), mount.attributes(),
                         mount.peers(), mount.master(), mount.unbindable());
@@ -46,6 +59,9 @@ public final class JobMountKind implements ObjectKind<JobMount> {
                 "filesystem %d is none", mount.filesystem());
         row.path(mount.filesystem() == 0 ? "outside" : "part",
                 mount.filesystem() == 0 ? mount.outside() : mount.part());
+        row.require(mount.filesystem() != 0 || mount.part().isEmpty()
+                || mount.part().equals(JobMount.ENDED) && EndedProcessFile.isPath(mount.outside()),
+                "part (length %d) of no file system", mount.part().length());
         row.require((mount.attributes() & ~MountRestore.ATTRIBUTES) == 0, "attributes 0x%x are no flags of mounts",
                 mount.attributes());
         row.notNegative("peers", mount.peers());

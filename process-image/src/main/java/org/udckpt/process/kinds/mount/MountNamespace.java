@@ -6,6 +6,7 @@ import static org.udckpt.linux.LinuxConstants.MOUNT_ATTR_RDONLY;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,7 @@ import org.udckpt.linux.MountThread;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.StoppedProcess;
+import org.udckpt.process.kinds.named.EndedProcessFile;
 import org.udckpt.process.kinds.named.RootDirectory;
 import org.udckpt.process.model.MountView;
 
@@ -35,11 +37,18 @@ public final class MountNamespace implements AutoCloseable {
     private final JobMounts all;
     private final MountThread thread;
     private final List<MountLine> lines;
+    /** Behind the name of what has been removed (mountinfo). */
+    static final String DELETED = "//deleted";
+
     /** By number, where a mount's root directory is outside. */
     private final Map<Integer, String> outside = new HashMap<>();
     private final MountView view;
-    private final Set<String> paths = new LinkedHashSet<>();
+    /** Paths of where the job was started, of processes by the job's numbers. */
+    private final Map<Integer, Set<String>> earlier = new LinkedHashMap<>();
+    /** Those that lead to something of the namespace itself. */
+    private final Map<Integer, Set<String>> here = new HashMap<>();
     private final Set<Integer> numbers = new HashSet<>();
+    private final Set<Integer> ended = new HashSet<>();
 
     MountNamespace(int number, StoppedProcess process, JobMounts all, long owner) {
         this.number = number;
@@ -73,6 +82,11 @@ public final class MountNamespace implements AutoCloseable {
             if (there.device() == line.device() && MountView.isBelow(line.root(), there.root())) {
                 String path = MountView.joined(there.point(), line.root().substring(
                         there.root().equals("/") ? 0 : there.root().length()));
+                if (isOfEnded(line, there, path)) {
+                    ended.add(line.id());
+                    outside.put(line.id(), whole(path));
+                    return;
+                }
                 boolean better = found == null || path.equals(line.point());
                 if (better && MountIds.of(all.outsideRoot() + path) == there.id() && isHere(path)) {
                     found = path;
@@ -88,6 +102,26 @@ public final class MountNamespace implements AutoCloseable {
             }
             outside.put(line.id(), found);
         }
+    }
+
+    /** A file in /proc of a process that has ended, as some container starters leave one. */
+    private boolean isOfEnded(MountLine line, MountLine there, String path) {
+        if (!there.type().equals("proc") || !there.point().equals("/proc") || !EndedProcessFile.isPath(whole(path))) {
+            return false;
+        }
+        Files.Stat now = Files.tryStat(all.outsideRoot() + whole(path));
+        Files.Stat mounted = isVisible(line) ? Files.tryStat(thread.root() + line.point()) : null;
+        return now == null || mounted != null && !now.isSame(mounted); // the number may be another one's by now
+    }
+
+    /** A path without what the kernel tells of those that are gone. */
+    private static String whole(String path) {
+        return path.endsWith(DELETED) ? path.substring(0, path.length() - DELETED.length()) : path;
+    }
+
+    /** Whether a mount is a file of a process that has ended. */
+    boolean isEnded(MountLine line) {
+        return ended.contains(line.id());
     }
 
     /** What the machine has under other mounts is nobody's: what lies on top of it is on what is below. */
@@ -241,14 +275,18 @@ public final class MountNamespace implements AutoCloseable {
                 ? all.outsideRoot() : null;
     }
 
+    private boolean isEarlier(StoppedProcess its, String path) {
+        return earlier.getOrDefault(its.namespacePid(), Set.of()).contains(path);
+    }
+
     /** A path in the namespace in which the job was started; null: it is on a file system of the job's own. */
-    public synchronized String outside(String path) {
-        return paths.contains(path) ? path : view.outside(path);
+    public synchronized String outside(StoppedProcess its, String path) {
+        return isEarlier(its, path) ? path : view.outside(path);
     }
 
     /** What leads to a path, for this process. @param mounts as the process's own paths begin */
-    public synchronized String seen(String mounts, String path) {
-        return (paths.contains(path) ? all.outsideRoot() : mounts) + path;
+    public synchronized String seen(StoppedProcess its, String mounts, String path) {
+        return (isEarlier(its, path) ? all.outsideRoot() : mounts) + path;
     }
 
     /** Whether another namespace of the job has this mount, and not this one. @param mount as fdinfo numbers it */
@@ -282,19 +320,27 @@ public final class MountNamespace implements AutoCloseable {
 
     /**
      * Notes a file that a process had before it was in the namespace, if it is found under its name where the job was
-     * started.
+     * started; false also where the process has another one of that name, which is here.
      */
-    public synchronized boolean fromOutside(String path, Files.Stat stat) {
+    public synchronized boolean fromOutside(StoppedProcess its, String path, Files.Stat stat) {
         Files.Stat there = Files.tryStat(all.outsideRoot() + path);
-        if (there == null || !there.isSame(stat)) {
+        if (there == null || !there.isSame(stat)
+                || here.getOrDefault(its.namespacePid(), Set.of()).contains(path)) {
             return false;
         }
-        paths.add(path);
+        earlier.computeIfAbsent(its.namespacePid(), _ -> new LinkedHashSet<>()).add(path);
         return true;
     }
 
-    Set<String> paths() {
-        return paths;
+    /** Notes a file that a process has of the namespace; false: it has another one of that name from before. */
+    public synchronized boolean fromHere(StoppedProcess its, String path) {
+        here.computeIfAbsent(its.namespacePid(), _ -> new HashSet<>()).add(path);
+        return !isEarlier(its, path);
+    }
+
+    /** By the job's numbers. */
+    Map<Integer, Set<String>> earlier() {
+        return earlier;
     }
 
     /** A process with another root directory than the namespace's is found by its path: but not if that is the same. */

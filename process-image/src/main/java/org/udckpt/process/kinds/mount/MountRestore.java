@@ -30,6 +30,7 @@ import org.udckpt.linux.User;
 import org.udckpt.process.kinds.base.KindRestore;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.RestoreScope;
+import org.udckpt.process.kinds.named.EndedProcessFile;
 import org.udckpt.process.kinds.namespace.NamespaceRestore;
 import org.udckpt.process.model.FilesystemEntry;
 import org.udckpt.process.model.JobFilesystem;
@@ -65,6 +66,7 @@ final class MountRestore implements KindRestore<JobMount> {
     @Override
     public void enter() {
         Map<Integer, List<JobMount>> trees = MountTrees.of(scope.image());
+        trees.values().forEach(mounts -> mounts.replaceAll(this::withoutEnded));
         List<NamespaceMember> members = scope.objects(NamespaceMember.class);
         if (members.isEmpty() && NamespaceRestore.none(scope)) {
             return;
@@ -84,6 +86,15 @@ final class MountRestore implements KindRestore<JobMount> {
             made.clear();
             stagings.forEach(MountThread::close);
         }
+    }
+
+    /** What was of a process that has ended is of one that will have. */
+    private JobMount withoutEnded(JobMount mount) {
+        EndedProcessFile ended = JobMountKind.ended(mount);
+        return ended == null ? mount
+                : new JobMount(mount.id(), mount.tree(), mount.number(), mount.parent(), mount.point(),
+                        ended.of(scope.endingChild(ended.endingChild())), 0, "", mount.attributes(), mount.peers(),
+                        mount.master(), mount.unbindable());
     }
 
     /** Makes those that a user namespace owns, and lets their processes, which are in that now, enter them. */

@@ -14,13 +14,13 @@ import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.StoppedProcess;
 import org.udckpt.process.kinds.namespace.IpcNamespaces;
+import org.udckpt.process.model.EarlierPath;
 import org.udckpt.process.model.IpcPlace;
 import org.udckpt.process.model.JobFilesystem;
 import org.udckpt.process.model.JobMount;
 import org.udckpt.process.model.MountView;
 import org.udckpt.process.model.NamespaceMember;
 import org.udckpt.process.model.NamespaceOwner;
-import org.udckpt.process.model.OutsidePath;
 
 /** The records of a job's mount namespaces, while it stands still. */
 public final class MountRows {
@@ -74,7 +74,8 @@ public final class MountRows {
                 table.add(new NamespaceOwner(table.newId(), namespace.number(), users.get(namespace.owner())));
             }
             namespace.lines().forEach(line -> mount(namespace, line, groups, process));
-            namespace.paths().forEach(path -> table.add(new OutsidePath(table.newId(), namespace.number(), path, 0)));
+            namespace.earlier().forEach((pid, paths) -> paths
+                    .forEach(path -> table.add(new EarlierPath(table.newId(), pid, path))));
         }
         Set<Integer> used = mounts.namespaces().stream().flatMap(one -> one.lines().stream())
                 .flatMap(line -> Stream.of(line.group(), line.master())).collect(Collectors.toSet());
@@ -168,7 +169,7 @@ public final class MountRows {
         MountLine above = namespace.lines().stream().filter(other -> other.id() == line.parent()).findFirst()
                 .orElse(null);
         String outside = namespace.outside(line);
-        if (line.root().endsWith("//deleted")) {
+        if (line.root().endsWith(MountNamespace.DELETED) && !namespace.isEnded(line)) {
             throw process.refuse("what is mounted at " + line.point() + " in its mount namespace was removed");
         }
         // a copy that a user namespace owns is a slave of what it was copied from
@@ -183,7 +184,8 @@ public final class MountRows {
         int master = line.master() == 0 ? 0 : job ? line.master() : JobMount.MACHINES;
         table.add(new JobMount(table.newId(), namespace.number(), line.id(), above == null ? 0 : above.id(),
                 above == null ? "/" : MountView.behind(line.point(), above.point()), outside == null ? "" : outside,
-                outside == null ? filesystems.get(line.device()) : 0, outside == null ? line.root() : "",
+                outside == null ? filesystems.get(line.device()) : 0,
+                outside == null ? line.root() : namespace.isEnded(line) ? JobMount.ENDED : "",
                 line.attributes(), line.group(), master, line.unbindable()));
     }
 }

@@ -231,14 +231,22 @@ final class OverlayMaker implements AutoCloseable {
     }
 
     private int mounted(long flags, String data) {
-        maker.call("mount an overlay (" + data + ")", Syscall.MOUNT, maker.string(overlay.mounted()),
-                maker.string(MERGED), maker.string(OverlayOptions.OVERLAY), flags, maker.string(data));
+        long result = mount(flags, data);
+        if (result == -LinuxError.EPERM) {
+            result = mount(flags, OverlayOptions.withoutShown(data));
+        }
+        check(result, "mount an overlay (" + data + ")");
         int opened = MountCalls.open(thread, MERGED);
         try {
             return MountCalls.copy(thread, opened, MERGED, false);
         } finally {
             Files.close(opened);
         }
+    }
+
+    private long mount(long flags, String data) {
+        return maker.tryCall(Syscall.MOUNT, maker.string(overlay.mounted()), maker.string(MERGED),
+                maker.string(OverlayOptions.OVERLAY), flags, maker.string(data));
     }
 
     /** A thread among the layers. */

@@ -91,6 +91,18 @@ record OverlayOptions(List<Layer> layers, String refusal) {
         return String.join(",", given);
     }
 
+    /**
+     * Without what the kernel shows of an overlay that has only lower layers, although nobody may give it in a user
+     * namespace: that redirections are followed, where the machine's overlays do so by themselves.
+     */
+    static String withoutShown(String data) {
+        List<String> given = new ArrayList<>(List.of(data.split(",")));
+        if (given.stream().noneMatch(option -> key(option).equals(OverlayLayer.UPPER))) {
+            given.remove("redirect_dir=on");
+        }
+        return String.join(",", given);
+    }
+
     static boolean isReadOnly(String settings) {
         return List.of(settings.split(",")).contains(READ_ONLY);
     }

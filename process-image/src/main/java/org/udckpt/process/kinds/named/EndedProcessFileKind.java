@@ -12,8 +12,6 @@ import org.udckpt.process.model.RowCheck;
 /** Files in /proc of processes and threads that have ended: opened of a child that will have ended, too. */
 public final class EndedProcessFileKind implements DescriptorKind<EndedProcessFile> {
     /** Keys of children are below those of descriptors of processes. */
-    private static final long KEYS = -(1L << 32);
-
     @Override
     public Class<EndedProcessFile> record() {
         return EndedProcessFile.class;
@@ -26,7 +24,7 @@ public final class EndedProcessFileKind implements DescriptorKind<EndedProcessFi
 
     @Override
     public long endingChild(EndedProcessFile file) {
-        return KEYS - file.owner();
+        return file.endingChild();
     }
 
     @Override

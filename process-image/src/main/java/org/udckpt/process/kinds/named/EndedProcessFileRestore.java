@@ -9,8 +9,6 @@ import org.udckpt.process.kinds.base.RestoreScope;
 
 /** Opens the file of a child that will have ended when the job runs. */
 final class EndedProcessFileRestore implements KindRestore<EndedProcessFile> {
-    private static final EndedProcessFileKind KIND = new EndedProcessFileKind();
-
     private final RestoreScope scope;
 
     EndedProcessFileRestore(RestoreScope scope) {
@@ -19,7 +17,7 @@ final class EndedProcessFileRestore implements KindRestore<EndedProcessFile> {
 
     @Override
     public long make(Maker maker, EndedProcessFile file) {
-        String name = file.of(scope.endingChild(KIND.endingChild(file)));
+        String name = file.of(scope.endingChild(file.endingChild()));
         long fd = scope.tryOpenSeen(maker, name, OpenFlags.kept(file.flags()));
         if (fd < 0) {
             throw maker.changed("cannot open " + name + ", in place of " + file.path() + ", again: "
