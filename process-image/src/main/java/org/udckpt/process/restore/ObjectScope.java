@@ -36,6 +36,11 @@ record ObjectScope(Descriptors descriptors, JobImage image, Handles handles, Nam
     }
 
     @Override
+    public void warn(String what) {
+        target.warn(what);
+    }
+
+    @Override
     public int openSeen(Maker maker, String path) {
         return files.openSeen((Tracee) maker, path);
     }

@@ -41,6 +41,9 @@ public interface RestoreScope {
      */
     int endingChild(long key);
 
+    /** Tells the user what is not as it was, and no hindrance. */
+    void warn(String what);
+
     /** The name in the file system that the object is to get; null: none. */
     NewName name(long object);
 

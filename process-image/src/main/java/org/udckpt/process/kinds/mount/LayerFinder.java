@@ -22,6 +22,8 @@ import org.udckpt.process.model.OverlayLayer;
 final class LayerFinder {
     /** Names of a layer that are looked up in the overlay. */
     private static final int MOST_TRIED = 4096;
+    /** Of numbers of files that have room for more; what is above tells the layer. */
+    private static final int INODE_BITS = 48;
 
     /**
      * A directory that is there.
@@ -191,7 +193,7 @@ final class LayerFinder {
             // who is root in a user namespace only mounts an overlay without handles, which shows files' own numbers
             if (shown != null
                     ? Arrays.equals(shown, FileHandles.of(Files.ofDescriptor(folder.descriptor()) + "/" + name))
-                    : !directory && stat.inode() == seen.inode() && stat.size() == seen.size()
+                    : !directory && isNumber(stat.inode(), seen.inode()) && stat.size() == seen.size()
                             && isAsOld(stat, seen)) {
                 return true;
             }
@@ -210,6 +212,11 @@ final class LayerFinder {
             }
         }
         return false;
+    }
+
+    /** An overlay may show the file system in the uppermost bits (xino=on). */
+    private static boolean isNumber(long layers, long shown) {
+        return layers == shown || layers >>> INODE_BITS == 0 && (shown & (1L << INODE_BITS) - 1) == layers;
     }
 
     /** Whether directories that lie on each other have the names that the overlay's root directory has. */

@@ -85,11 +85,10 @@ final class MountCalls {
                 MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH), "mount " + what);
     }
 
-    /** It shares mounts with another one, and receives them from where that does. */
-    static void join(MountThread thread, int group, int mount, String what) {
-        LinuxError.check(thread.call(Syscall.MOVE_MOUNT, group, Scratch.string(""), mount, Scratch.second(""),
-                MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH | MOVE_MOUNT_SET_GROUP),
-                "let " + what + " share mounts (Linux 5.15)");
+    /** It shares mounts with another one, and receives them from where that does. {@code -errno}. */
+    static long join(MountThread thread, int group, int mount) {
+        return thread.call(Syscall.MOVE_MOUNT, group, Scratch.string(""), mount, Scratch.second(""),
+                MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH | MOVE_MOUNT_SET_GROUP);
     }
 
     /** @param propagation MS_PRIVATE and the like; 0: as it is */

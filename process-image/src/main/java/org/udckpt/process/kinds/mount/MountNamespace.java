@@ -39,6 +39,9 @@ public final class MountNamespace implements AutoCloseable {
     private final List<MountLine> lines;
     /** Behind the name of what has been removed (mountinfo). */
     static final String DELETED = "//deleted";
+    /** The name that such a file gets. */
+    private static final String REMOVED = "/removed";
+    private static final int DEVICE_BITS = 20;
 
     /** By number, where a mount's root directory is outside. */
     private final Map<Integer, String> outside = new HashMap<>();
@@ -49,6 +52,8 @@ public final class MountNamespace implements AutoCloseable {
     private final Map<Integer, Set<String>> here = new HashMap<>();
     private final Set<Integer> numbers = new HashSet<>();
     private final Set<Integer> ended = new HashSet<>();
+    /** By number, lines as they were read, of what {@link #alone} tells otherwise. */
+    private final Map<Integer, MountLine> read = new HashMap<>();
 
     MountNamespace(int number, StoppedProcess process, JobMounts all, long owner) {
         this.number = number;
@@ -60,7 +65,7 @@ public final class MountNamespace implements AutoCloseable {
             List<MountLine> found = thread.mounts();
             found.forEach(line -> numbers.add(line.id()));
             found.forEach(this::find);
-            this.lines = withoutHidden(found);
+            this.lines = withoutHidden(found).stream().map(this::alone).toList();
             lines.stream().filter(line -> !outside.containsKey(line.id())).forEach(this::make);
             Set<Integer> own = lines.stream().map(MountLine::id).collect(Collectors.toSet());
             lines.stream().filter(line -> line.point().equals("/proc") && line.type().equals("proc")
@@ -153,6 +158,21 @@ public final class MountNamespace implements AutoCloseable {
         return here != null && there != null && here.isSame(there);
     }
 
+    /** A file that has lost its name since it was mounted is a file system of its own, which has nothing else. */
+    private MountLine alone(MountLine line) {
+        if (!line.root().endsWith(DELETED) || isEnded(line) || !isVisible(line)) {
+            return line;
+        }
+        Files.Stat stat = Files.stat(thread.root() + line.point());
+        if (stat.type() != Files.Stat.REGULAR) {
+            return line;
+        }
+        read.put(line.id(), line);
+        long device = -(stat.inode() << DEVICE_BITS | line.device() & (1 << DEVICE_BITS) - 1) - 1; // nobody's number
+        return new MountLine(line.id(), line.parent(), device, REMOVED, line.point(), line.attributes(), line.group(),
+                line.master(), line.unbindable(), "tmpfs", "tmpfs", "rw");
+    }
+
     private void make(MountLine line) {
         // made writable first, and only root can change that later
         boolean fixed = List.of(line.options().split(",")).contains("ro") && line.type().equals("tmpfs") && owner != 0;
@@ -197,10 +217,11 @@ public final class MountNamespace implements AutoCloseable {
     }
 
     /** Whether a mount is not hidden in a copy, in which it has another number. */
-    private static boolean leads(MountThread copy, MountLine line) {
-        int found = MountIds.of(copy.root() + line.point());
-        return copy.mounts().stream().anyMatch(one -> one.id() == found && one.device() == line.device()
-                && one.root().equals(line.root()));
+    private boolean leads(MountThread copy, MountLine line) {
+        MountLine its = read.getOrDefault(line.id(), line);
+        int found = MountIds.of(copy.root() + its.point());
+        return copy.mounts().stream().anyMatch(one -> one.id() == found && one.device() == its.device()
+                && one.root().equals(its.root()));
     }
 
     private MountLine on(MountLine line) {

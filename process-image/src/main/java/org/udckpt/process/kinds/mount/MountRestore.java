@@ -249,12 +249,17 @@ final class MountRestore implements KindRestore<JobMount> {
     }
 
     private void share(Map<Integer, TreeBuilder> built, MountThread outside, long owner) {
-        try (PeerGroups groups = new PeerGroups()) {
+        try (PeerGroups groups = new PeerGroups(owner != 0)) {
             built.values().forEach(groups::add);
             scope.objects(JobMount.class).stream().filter(mount -> mount.tree() == 0 && owner == 0)
                     .filter(mount -> MountIds.isRoot(outside.root() + mount.outside()))
                     .forEach(mount -> groups.add(mount, outside));
             groups.join();
+            if (!groups.apart().isEmpty()) {
+                scope.warn("what is mounted from now on at or below " + String.join(", ", groups.apart())
+                        + " in one mount namespace of the job does not appear in its others any more: the kernel lets "
+                        + "nobody in a user namespace share these mounts again");
+            }
         }
     }
 

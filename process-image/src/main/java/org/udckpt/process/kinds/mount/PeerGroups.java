@@ -12,7 +12,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MountThread;
 import org.udckpt.process.model.JobMount;
 
@@ -27,6 +29,13 @@ final class PeerGroups implements AutoCloseable {
     private final Set<Integer> done = new HashSet<>();
     /** Of where the job was started. */
     private final List<Integer> opened = new ArrayList<>();
+    private final boolean owned;
+    private final Set<String> apart = new TreeSet<>();
+
+    /** @param owned by a user namespace of the job's own */
+    PeerGroups(boolean owned) {
+        this.owned = owned;
+    }
 
     void add(TreeBuilder tree) {
         for (JobMount mount : tree.mounts()) {
@@ -76,7 +85,9 @@ final class PeerGroups implements AutoCloseable {
             if (other.mount.tree() != 0) {
                 // what the machine gives comes by the first, too
                 MountCalls.change(other.thread, other.fd, 0, 0, MS_PRIVATE, other.mount.point());
-                MountCalls.join(other.thread, first.fd, other.fd, other.mount.point());
+                if (!share(first, other)) {
+                    MountCalls.change(other.thread, other.fd, 0, 0, MS_SHARED, other.mount.point());
+                }
             }
         }
     }
@@ -85,8 +96,28 @@ final class PeerGroups implements AutoCloseable {
         int group = slave.mount.master();
         join(group);
         if (groups.containsKey(group)) {
-            MountCalls.join(slave.thread, groups.get(group).getFirst().fd, slave.fd, slave.mount.point());
-            MountCalls.change(slave.thread, slave.fd, 0, 0, MS_SLAVE, slave.mount.point());
+            if (share(groups.get(group).getFirst(), slave)) {
+                MountCalls.change(slave.thread, slave.fd, 0, 0, MS_SLAVE, slave.mount.point());
+            }
         }
+    }
+
+    /**
+     * In a user namespace the kernel lets no mount join another one on which it holds mounts in their places; false:
+     * they stay apart.
+     */
+    private boolean share(Member first, Member other) {
+        long result = MountCalls.join(other.thread, first.fd, other.fd);
+        if (result == -LinuxError.EINVAL && owned) {
+            apart.add(other.mount.point());
+            return false;
+        }
+        LinuxError.check(result, "let " + other.mount.point() + " share mounts (Linux 5.15)");
+        return true;
+    }
+
+    /** Where mounts share no more what they shared. */
+    Set<String> apart() {
+        return apart;
     }
 }
