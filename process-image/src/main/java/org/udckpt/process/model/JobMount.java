@@ -9,8 +9,8 @@ package org.udckpt.process.model;
  * @param point where it is mounted: a path in the parent mount, "/" on top of it
  * @param outside what is mounted: a path in the namespace in which the job was started; "": it is on
  *     {@code filesystem}
- * @param filesystem the {@link JobFilesystem}, of which {@code part} is mounted; 0: it is outside of the job, and {@code
- *     part} is "", or {@link #ENDED}
+ * @param filesystem the {@link JobFilesystem}, of which {@code part} is mounted; 0: it is outside of the job, and
+ *     {@code part} is "", or {@link #ENDED}
  * @param attributes MOUNT_ATTR_ of mount_setattr(2)
  * @param peers the group of mounts that it shares mounts with, and {@code master} the one from which it receives them,
  *     as mountinfo numbers them; 0: none of the job's

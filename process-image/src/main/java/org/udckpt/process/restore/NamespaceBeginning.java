@@ -19,9 +19,9 @@ import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.UserNamespace;
 
 /**
- * Makes the first process of a pid namespace. User namespaces of the job's own that own it, and that are above, are made
- * with it, or have come with another one: by a short-lived process, so that the parent itself, which may have no part in
- * them, stays where it is (clone(2), CLONE_PARENT).
+ * Makes the first process of a pid namespace. User namespaces of the job's own that own it, and that are above, are
+ * made with it, or have come with another one: by a short-lived process, so that the parent itself, which may have no
+ * part in them, stays where it is (clone(2), CLONE_PARENT).
  */
 final class NamespaceBeginning implements AutoCloseable {
     private final JobImage image;

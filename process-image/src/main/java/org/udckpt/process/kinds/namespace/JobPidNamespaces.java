@@ -13,7 +13,10 @@ import org.udckpt.process.model.PidNamespace;
 import org.udckpt.process.model.PidNamespaceMember;
 import org.udckpt.process.model.ProcFilesystem;
 
-/** The pid namespaces that a job which stands still has made, also one in another. Known by the kernel's numbers. Any thread. */
+/**
+ * The pid namespaces that a job which stands still has made, also one in another. Known by the kernel's numbers. Any
+ * thread.
+ */
 public final class JobPidNamespaces {
     private static final String TYPE = "pid";
     private static final int INIT = 1;
