@@ -81,7 +81,7 @@ final class NamespaceBeginning implements AutoCloseable {
         }
     }
 
-    /** The user namespace in which a process is: where those that do nothing for the image are depends on their pids. */
+    /** The user namespace in which a process is; of helpers, that of their pid namespace. */
     private long of(Tracee maker) {
         return users.knows(maker.pid()) ? users.born(maker.pid())
                 : maker.space() == null ? 0 : maker.space().namespace().userOwner();

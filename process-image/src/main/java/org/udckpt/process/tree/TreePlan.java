@@ -94,15 +94,15 @@ public final class TreePlan {
         makeLate();
         makeStrays();
         makeLate();
-        for (TreeMember member : members.values()) {
-            if (member.parent() != 0 && !makers.containsKey(member.pid())) {
-                throw new TreeRefused(member.pid(), "its parent " + member.parent() + " is not in the job");
-            }
-        }
         if (!late.isEmpty()) {
             TreeMember stuck = late.getFirst().member;
             throw new TreeRefused(stuck.pid(), "it was made in a pid namespace (setns(2)) whose first process "
                     + stuck.after() + " can only be made after it");
+        }
+        for (TreeMember member : members.values()) {
+            if (member.parent() != 0 && !makers.containsKey(member.pid())) {
+                throw new TreeRefused(member.pid(), "its parent " + member.parent() + " is not in the job");
+            }
         }
         new TreeGroups(members.values(), outside()).join(this);
         for (Fork leader : leaders.reversed()) {
