@@ -260,6 +260,7 @@ __attribute__((noreturn)) static void by_clone(const char *kinds) {
     map("uid_map", "0 %u 1", user);
     map("gid_map", "0 %u 1", group);
     MUST(!mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL));
+    if (*kinds) MUST(!mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL)); /* what is in it gets what is mounted here */
     MUST(!mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL));
     container(true, kinds);
   }

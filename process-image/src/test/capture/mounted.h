@@ -87,12 +87,6 @@ static void mounted(const char *kind) {
         siblings();
         return;
     }
-    if (!strcmp(kind, "slave")) {
-        in_user_namespace();
-        MUST(mount(NULL, "m", NULL, MS_SHARED, NULL));
-        child(CLONE_NEWUSER | CLONE_NEWNS | SIGCHLD);
-        return;
-    }
     if (!strcmp(kind, "user")) {
         become_other();
         return;

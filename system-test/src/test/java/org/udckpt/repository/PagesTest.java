@@ -55,7 +55,7 @@ class PagesTest {
             Set.of("--cap-add", "--security-opt", "--mca", "--oversubscribe", "--allow-run-as-root",
                     "--ntasks", "--time", "--nodes", "--signal", "--jobid", "--overlap", "--no-requeue", "--requeue",
                     "--enable-native-access", "--add-exports", "--ro-bind", "--dev-bind", "--unshare-net", "--proc",
-                    "--tmpfs", "--unshare-all");
+                    "--tmpfs", "--cleanenv", "--unsquash", "--fakeroot", "--writable-tmpfs");
 
     /** Each match on each page for which {@code wrong} says so. */
     private static List<String> found(Pattern pattern, Predicate<MatchResult> wrong) {

@@ -148,7 +148,6 @@ class RefusalTest {
             "mounted-readonly, m/file (deleted) is on a mount for reading only",
             "mounted-directory, m/gone (deleted) is open in a mount namespace",
             "mounted-siblings, none of one that is above these",
-            "mounted-slave, gets what is mounted in a namespace of another user namespace of the job (MS_SLAVE)",
             "mounted-user, it runs as user 61001 in a user namespace that user 0 has made",
             "mounted-sharing, clone(2) with CLONE_FS",
             "network-device, 'could not make again: network device odd0'",

@@ -95,7 +95,7 @@ final class LowerLayers {
                 return true;
             }
             if (size < 0 && size != -LinuxError.ENODATA && size != -LinuxError.EOPNOTSUPP
-                    && size != -LinuxError.EPERM) {
+                    && size != -LinuxError.EPERM && size != -LinuxError.EACCES) { // who mounted it may not, either
                 LinuxError.check(size, "attribute " + name + " of " + directory);
             }
         }

@@ -49,6 +49,8 @@ final class MountRestore implements KindRestore<JobMount> {
     static final int ATTRIBUTES = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC
             | MOUNT_ATTR_ATIME | MOUNT_ATTR_NODIRATIME | MOUNT_ATTR_NOSYMFOLLOW;
     static final String QUEUES = "mqueue";
+    /** Places in a message. */
+    private static final int NAMED = 3;
     /** A directory that is there. */
     private static final String STAGING = "/proc";
 
@@ -256,7 +258,9 @@ final class MountRestore implements KindRestore<JobMount> {
                     .forEach(mount -> groups.add(mount, outside));
             groups.join();
             if (!groups.apart().isEmpty()) {
-                scope.warn("what is mounted from now on at or below " + String.join(", ", groups.apart())
+                scope.warn("what is mounted from now on at or below "
+                        + groups.apart().stream().limit(NAMED).collect(Collectors.joining(", "))
+                        + (groups.apart().size() > NAMED ? " and elsewhere" : "")
                         + " in one mount namespace of the job does not appear in its others any more: the kernel lets "
                         + "nobody in a user namespace share these mounts again");
             }

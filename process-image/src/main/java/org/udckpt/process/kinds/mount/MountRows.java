@@ -30,8 +30,8 @@ public final class MountRows {
     private final QuietFiles quiet;
     private final Map<Long, Long> filesystems = new HashMap<>();
     private List<? extends StoppedProcess> processes;
-    /** Peer groups of mounts that user namespaces of the job own, by these. */
-    private final Map<Long, Set<Integer>> ownGroups = new HashMap<>();
+    /** Peer groups of mounts that user namespaces of the job own. */
+    private final Set<Integer> ownGroups = new HashSet<>();
 
     /** @param contents where those of files go */
     public MountRows(JobMounts mounts, ObjectTable table, TmpfsReader.Contents contents, QuietFiles quiet) {
@@ -98,7 +98,7 @@ public final class MountRows {
         mounts.namespaces().forEach(one -> one.lines().forEach(line -> {
             groups.add(line.group());
             if (one.owner() != 0) {
-                ownGroups.computeIfAbsent(one.owner(), _ -> new HashSet<>()).add(line.group());
+                ownGroups.add(line.group());
             }
         }));
         groups.remove(0);
@@ -173,14 +173,7 @@ public final class MountRows {
             throw process.refuse("what is mounted at " + line.point() + " in its mount namespace was removed");
         }
         // a copy that a user namespace owns is a slave of what it was copied from
-        boolean own = ownGroups.getOrDefault(namespace.owner(), Set.of()).contains(line.master());
-        if (line.master() != 0 && namespace.owner() != 0 && !own
-                && ownGroups.values().stream().anyMatch(one -> one.contains(line.master()))) {
-            throw process
-                    .refuse(line.point() + " in its mount namespace gets what is mounted in a namespace of another "
-                            + "user namespace of the job (MS_SLAVE), which cannot be checkpointed");
-        }
-        boolean job = groups.contains(line.master()) && (namespace.owner() == 0 || own);
+        boolean job = groups.contains(line.master()) && (namespace.owner() == 0 || ownGroups.contains(line.master()));
         int master = line.master() == 0 ? 0 : job ? line.master() : JobMount.MACHINES;
         table.add(new JobMount(table.newId(), namespace.number(), line.id(), above == null ? 0 : above.id(),
                 above == null ? "/" : MountView.behind(line.point(), above.point()), outside == null ? "" : outside,

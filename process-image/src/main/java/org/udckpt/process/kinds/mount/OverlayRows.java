@@ -75,7 +75,7 @@ final class OverlayRows {
                 upper = place;
                 if (place != null && place.outside() != null) {
                     throw refusal("whose upper directory " + place.outside() + " is not in the job: take one on a "
-                            + "tmpfs of the job's own");
+                            + "tmpfs of the job's own (Apptainer: --writable-tmpfs)");
                 }
             } else if (work && upper != null) {
                 refuseWork(layer, place);

@@ -99,6 +99,8 @@ final class PeerGroups implements AutoCloseable {
             if (share(groups.get(group).getFirst(), slave)) {
                 MountCalls.change(slave.thread, slave.fd, 0, 0, MS_SLAVE, slave.mount.point());
             }
+        } else if (owned) { // of mounts of a user namespace above, where who is in this one may do nothing
+            apart.add(slave.mount.point());
         }
     }
 
