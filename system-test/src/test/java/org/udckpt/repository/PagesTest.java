@@ -55,7 +55,8 @@ class PagesTest {
             Set.of("--cap-add", "--security-opt", "--mca", "--oversubscribe", "--allow-run-as-root",
                     "--ntasks", "--time", "--nodes", "--signal", "--jobid", "--overlap", "--no-requeue", "--requeue",
                     "--enable-native-access", "--add-exports", "--ro-bind", "--dev-bind", "--unshare-net", "--proc",
-                    "--tmpfs", "--cleanenv", "--unsquash", "--fakeroot", "--writable-tmpfs");
+                    "--tmpfs", "--cleanenv", "--unsquash", "--fakeroot", "--writable-tmpfs",
+                    "--ignore-fakeroot-command");
 
     /** Each match on each page for which {@code wrong} says so. */
     private static List<String> found(Pattern pattern, Predicate<MatchResult> wrong) {

@@ -1,6 +1,7 @@
 package org.udckpt.process.kinds.mount;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -35,11 +36,11 @@ final class OverlayRows {
     /** When all file systems are in the table. @param reader of what the overlay shows */
     void add(long device, JobFilesystem overlay, TmpfsReader reader) {
         List<Map.Entry<MountNamespace, MountLine>> all = mounts.of(device);
+        OverlayOptions options = OverlayOptions.of(overlay.settings());
         Map.Entry<MountNamespace, MountLine> whole = all.stream().filter(one -> one.getValue().root().equals("/"))
-                .findFirst().orElse(all.getFirst());
+                .min(Comparator.comparingLong(one -> named(one.getKey(), options))).orElse(all.getFirst());
         namespace = whole.getKey();
         mount = whole.getValue();
-        OverlayOptions options = OverlayOptions.of(overlay.settings());
         if (!mount.root().equals("/")) {
             throw refusal("of which only a part is mounted");
         }
@@ -53,6 +54,12 @@ final class OverlayRows {
                         LowerLayers.names(lower.stream().map(LayerFinder.Place::through).toList()));
             }
         });
+    }
+
+    /** How many layers have names that lead nowhere: in the namespace of who has mounted it none may. */
+    private static long named(MountNamespace namespace, OverlayOptions options) {
+        return options.layers().stream()
+                .filter(layer -> Files.tryStat(namespace.thread().root() + layer.path()) == null).count();
     }
 
     /** Adds those of an overlay. Returns those that are there if it shows what is in none of them, else null. */
