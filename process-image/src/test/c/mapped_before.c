@@ -58,7 +58,8 @@ static void own_mounts(void) {
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
-  char place[PATH_MAX], file[PATH_MAX], link[PATH_MAX], linked[PATH_MAX];
+  char place[PATH_MAX], file[PATH_MAX], link[PATH_MAX], linked[PATH_MAX], over[PATH_MAX], covered[PATH_MAX];
+  char layers[3 * PATH_MAX];
   snprintf(place, sizeof place, "%s", scratch("place"));
   snprintf(file, sizeof file, "%s", scratch("place/file"));
   snprintf(link, sizeof link, "%s", scratch("link"));
@@ -66,8 +67,16 @@ int main(int argc, char **argv) {
   MUST(!mkdir(place, 0700) && !mkdir(link, 0700));
   fill(file, 'A');
   fill(linked, 'X');
-  char *before = map(file, 'A');
+  snprintf(over, sizeof over, "%s", scratch("over"));
+  snprintf(covered, sizeof covered, "%s", scratch("over/file"));
+  MUST(!mkdir(over, 0755) && !mkdir(scratch("layer"), 0755) && !mkdir(scratch("below"), 0755));
+  fill(covered, 'C');
+  fill(scratch("layer/file"), 'L');
+  char *before = map(file, 'A'), *beneath = map(covered, 'C');
   own_mounts();
+  snprintf(layers, sizeof layers, "lowerdir=%s", scratch("layer"));
+  snprintf(layers + strlen(layers), sizeof layers - strlen(layers), ":%s", scratch("below"));
+  MUST(!mount("over", over, "overlay", 0, layers));
   MUST(!mount("place", place, "tmpfs", 0, NULL));
   fill(file, 'M');
   MUST(!mount(place, link, NULL, MS_BIND, NULL)); /* its file is another one than outside */
@@ -75,11 +84,12 @@ int main(int argc, char **argv) {
   pid_t child = fork();
   if (!child) {
     feature_child();
-    MUST(!munmap(before, BYTES));
-    char *here = map(file, 'M');
+    MUST(!munmap(before, BYTES) && !munmap(beneath, BYTES));
+    char *here = map(file, 'M'), *layered = map(covered, 'L');
     write_file(scratch("child"), "");
     while (!feature_finishing()) {
       check(here, 'M');
+      check(layered, 'L');
       check(common, 'M');
       pause_ms(3);
     }
@@ -90,6 +100,7 @@ int main(int argc, char **argv) {
   int status;
   while (!feature_finishing()) {
     check(before, 'A');
+    check(beneath, 'C');
     check(common, 'M');
     pause_ms(3);
   }

@@ -10,8 +10,9 @@ final class MappedInNamespace {
 
     /** Whether its content comes with a file system of the job's own. */
     static boolean isOwn(TracedProcess process, Mapping mapping) {
-        Files.Stat stat = mapping.path().startsWith("[") ? null : stat(process, mapping);
-        boolean own = stat != null && process.ownsFileSystem(stat, through(process, mapping));
+        Found found = mapping.path().startsWith("[") ? null : find(process, mapping);
+        Files.Stat stat = found == null ? null : found.stat;
+        boolean own = found != null && process.ownsFileSystem(stat, found.through);
         if (own && stat.links() == 0) {
             return false;
         }
@@ -40,26 +41,31 @@ final class MappedInNamespace {
         return own || named != null && named.isSame(stat);
     }
 
-    /** What is mapped; an ordinary user may only look under its name. */
-    private static Files.Stat stat(TracedProcess process, Mapping mapping) {
-        Files.Stat stat = Files.tryStat(MemoryObjects.link(process, mapping));
-        if (stat != null || mapping.deleted() || !mapping.path().startsWith("/")) {
-            return stat;
+    /**
+     * A file that is mapped.
+     *
+     * @param through a path of this process that leads to it
+     */
+    private record Found(Files.Stat stat, String through) {
+        static Found at(String path) {
+            Files.Stat stat = Files.tryStat(path);
+            return stat == null ? null : new Found(stat, path);
         }
-        String seen = process.seen(mapping.path());
-        Files.Stat there = Files.tryStat(seen);
-        if (there != null && process.mountNamespace.isOfOverlay(mapping.device(), seen)) {
-            return there; // the number of its inode need not be the one that stat(2) tells
-        }
-        return Stream.of(there, Files.tryStat(process.mountNamespace.startedWith(mapping.path())))
-                .filter(found -> found != null && MemoryObjects.isOf(mapping, found)).findFirst()
-                .orElseThrow(() -> process.refuse("it has mapped " + mapping.path() + ", and something else or "
-                        + "nothing is under this name now, so a restart would not find it"));
     }
 
-    /** What leads to it. */
-    private static String through(TracedProcess process, Mapping mapping) {
-        String link = MemoryObjects.link(process, mapping);
-        return Files.tryStat(link) != null ? link : process.seen(mapping.path());
+    /** What is mapped; an ordinary user may only look under its name. Null: it has none. */
+    private static Found find(TracedProcess process, Mapping mapping) {
+        Found linked = Found.at(MemoryObjects.link(process, mapping));
+        if (linked != null || mapping.deleted() || !mapping.path().startsWith("/")) {
+            return linked;
+        }
+        Found there = Found.at(process.seen(mapping.path()));
+        if (there != null && process.mountNamespace.isOfOverlay(mapping.device(), there.through)) {
+            return there; // the number of its inode need not be the one that stat(2) tells
+        }
+        return Stream.of(there, Found.at(process.mountNamespace.startedWith(mapping.path())))
+                .filter(found -> found != null && MemoryObjects.isOf(mapping, found.stat)).findFirst()
+                .orElseThrow(() -> process.refuse("it has mapped " + mapping.path() + ", and something else or "
+                        + "nothing is under this name now, so a restart would not find it"));
     }
 }

@@ -233,7 +233,7 @@ final class OverlayMaker implements AutoCloseable {
     private int mounted(long flags, String data) {
         long result = mount(flags, data);
         if (result == -LinuxError.EPERM) {
-            result = mount(flags, OverlayOptions.withoutShown(data));
+            result = mount(flags, OverlayOptions.withoutShown(overlay.settings(), data));
         }
         check(result, "mount an overlay (" + data + ")");
         int opened = MountCalls.open(thread, MERGED);

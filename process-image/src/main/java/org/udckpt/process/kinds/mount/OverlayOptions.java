@@ -2,6 +2,7 @@ package org.udckpt.process.kinds.mount;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.udckpt.linux.MountLine;
 import org.udckpt.process.model.OverlayLayer;
 
@@ -94,10 +95,12 @@ record OverlayOptions(List<Layer> layers, String refusal) {
     /**
      * Without what the kernel shows of an overlay that has only lower layers, although nobody may give it in a user
      * namespace: that redirections are followed, where the machine's overlays do so by themselves.
+     *
+     * @param data with these layers, or others
      */
-    static String withoutShown(String data) {
+    static String withoutShown(String settings, String data) {
         List<String> given = new ArrayList<>(List.of(data.split(",")));
-        if (given.stream().noneMatch(option -> key(option).equals(OverlayLayer.UPPER))) {
+        if (Stream.of(settings.split(",")).noneMatch(option -> key(option).equals(OverlayLayer.UPPER))) {
             given.remove("redirect_dir=on");
         }
         return String.join(",", given);
