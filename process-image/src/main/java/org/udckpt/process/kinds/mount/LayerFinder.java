@@ -144,8 +144,7 @@ final class LayerFinder {
         if (there != null) {
             return new Place(through, MountView.joined(there, behind), 0, "");
         }
-        boolean others = all.of(on.device()).stream().anyMatch(one -> one.getKey().owner() != namespace.owner());
-        return others ? null : new Place(through, null, on.device(), MountView.joined(on.root(), behind));
+        return new Place(through, null, on.device(), MountView.joined(on.root(), behind));
     }
 
     /** Whether it is a directory and no symbolic link is on the way: a restart follows none. */
