@@ -105,9 +105,10 @@ final class Zombies {
                     ThreadReader.name("/proc/" + pid),
                     Integer.parseUnsignedInt(Proc.field(status, "Uid:").split("\\s+")[0]),
                     own.length > 0 && group[own.length - 1] == 0, first);
-            namespaces.ended(pid, ended.namespacePid, own);
-            namespaces.ended(pid, ended.group, group);
-            namespaces.ended(pid, ended.session, levels.below(Proc.field(status, "NSsid:")));
+            TracedProcess beside = own.length == depth ? parent : null;
+            namespaces.ended(beside, pid, ended.namespacePid, own);
+            namespaces.ended(beside, pid, ended.group, group);
+            namespaces.ended(beside, pid, ended.session, levels.below(Proc.field(status, "NSsid:")));
             all.add(ended);
         }
         all.forEach(one -> rows

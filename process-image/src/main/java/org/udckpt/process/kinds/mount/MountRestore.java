@@ -163,13 +163,15 @@ final class MountRestore implements KindRestore<JobMount> {
 
     private String copy(JobFilesystem system, Place there, MountThread staging) {
         int opened = MountCalls.open(there.staging, there.path);
-        int mount = -1;
         try {
-            mount = MountCalls.copy(there.staging, opened, there.path, false);
-            return place(system, mount, staging);
+            int mount = MountCalls.copy(there.staging, opened, there.path, false);
+            try {
+                return place(system, mount, staging);
+            } finally {
+                Files.close(mount);
+            }
         } finally {
             Files.close(opened);
-            Files.close(mount);
         }
     }
 

@@ -135,21 +135,26 @@ public final class JobPidNamespaces {
         return own == null || own.init == null ? 0 : own.init.namespacePid();
     }
 
+    /** Null also where it has gone, or this user may not look into it. */
     private Own of(int child) {
         try (Namespace own = Namespace.of(child, TYPE)) {
             return namespaces.get(own.number());
+        } catch (LinuxError gone) {
+            return null;
         }
     }
 
     /**
      * A number that was known to a child that has ended.
      *
+     * @param parent which is in the same namespace; null: it is not
      * @param child as this process numbers it
      * @param inner as each of its namespaces calls it, the outermost first; 0: it has no such number there
      */
-    public synchronized void ended(int child, int pid, int[] inner) {
+    public synchronized void ended(StoppedProcess parent, int child, int pid, int[] inner) {
         int level = inner.length;
-        for (Own at = level == 0 ? null : of(child); at != null; at = at.above) {
+        Own its = parent != null ? innermost.get(parent) : level == 0 ? null : of(child);
+        for (Own at = its; at != null; at = at.above) {
             level--;
             if (inner[level] != 0) {
                 at.numbers.put(pid, inner[level]);
