@@ -19,6 +19,8 @@ EXCEPT = (":!results", ":!*/src/test/fuzz/*/*", ":!*/src/test/resources/*", ":!*
 PAGE_OF_RESULTS = "results/README.md"
 DOCUMENTED = re.compile(r"/\*\*(.*?)\*/(?:\s*@\w+(?:\([^)]*\))?)*([^{;]*)", re.S)
 STRAY_END = re.compile(r"(?:^|\s)(?:/ +\*/|\*/ +\*/)", re.M)
+KERNEL_FILE = re.compile(r'"/(proc|sys)/')
+READ_IN_PARTS = re.compile(r"\bFiles\.(readString|readAllLines|readAllBytes|lines)\(")
 IMPORT = re.compile(r"^import (static )?([\w.*]+);$")
 
 
@@ -67,6 +69,12 @@ def strange_parameters(text):
                 yield name
 
 
+def reads_in_parts(name, text):
+    """Files of /proc and /sys say that they are empty, and java.nio then reads the first byte alone; a number of
+    proc_sys(5) has nothing behind that."""
+    return "/src/main/" in name and KERNEL_FILE.search(text) and READ_IN_PARTS.search(text)
+
+
 def package_of(name):
     return os.path.dirname(name) if "/src/main/java/" in name else None
 
@@ -87,6 +95,8 @@ def check():
             wrong += [f"{name}:{text.count(chr(10), 0, stray.end()) + 1}: a comment ends twice ('/ */'): mend its end"
                       for stray in STRAY_END.finditer(text)]
         if name.endswith(".java"):
+            if reads_in_parts(name, text):
+                wrong.append(f"{name}: files of /proc and /sys are read by org.udckpt.linux.Proc, not java.nio's Files")
             wrong += [f"{name}: @param {strange}: there is no such parameter" for strange in strange_parameters(text)]
     known = set(names)
     for package in sorted({package_of(name) for name in names if name.endswith(".java") and package_of(name)}):

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.udckpt.linux.Proc;
 import org.udckpt.support.config.Option;
 import org.udckpt.support.config.Settings;
 import org.udckpt.support.report.ExitCode;
@@ -125,13 +126,8 @@ public record DeviceChoice(List<String> names) {
      */
     private static boolean isActive(String name) {
         Path ports = SYSFS.resolve(name).resolve("ports");
-        return entries(ports).stream().anyMatch(port -> {
-            try {
-                return Files.readString(ports.resolve(port).resolve("state")).startsWith("4:");
-            } catch (IOException e) {
-                throw Failure.of("reading the state of port " + port + " of " + name, e);
-            }
-        });
+        return entries(ports).stream().anyMatch(
+                port -> Proc.text(ports.resolve(port).resolve("state").toString()).startsWith("4:"));
     }
 
     private static List<String> entries(Path folder) {

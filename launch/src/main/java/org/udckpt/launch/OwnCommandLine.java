@@ -1,14 +1,11 @@
 package org.udckpt.launch;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.udckpt.linux.Proc;
 import org.udckpt.linux.RawText;
-import org.udckpt.support.report.Failure;
 
 /** Arguments and variables of this process, which are bytes, as {@link RawText}. */
 public final class OwnCommandLine {
@@ -20,7 +17,7 @@ public final class OwnCommandLine {
      * @param arguments as the JVM gives them to main
      */
     public static String[] arguments(String[] arguments) {
-        List<String> words = read(Path.of("/proc/self/cmdline"));
+        List<String> words = read("/proc/self/cmdline");
         if (words.size() < arguments.length) {
             throw new IllegalStateException("/proc/self/cmdline has " + words.size() + " words, fewer than the "
                     + arguments.length + " arguments of the program");
@@ -31,7 +28,7 @@ public final class OwnCommandLine {
     /** The variables that this process was started with; of two with one name the first, as getenv(3) has it. */
     public static Map<String, String> environment() {
         Map<String, String> variables = new LinkedHashMap<>();
-        for (String entry : read(Path.of("/proc/self/environ"))) {
+        for (String entry : read("/proc/self/environ")) {
             int equals = entry.indexOf('=', 1);
             if (equals > 0) {
                 variables.putIfAbsent(entry.substring(0, equals), entry.substring(equals + 1));
@@ -40,13 +37,8 @@ public final class OwnCommandLine {
         return variables;
     }
 
-    private static List<String> read(Path file) {
-        byte[] bytes;
-        try {
-            bytes = Files.readAllBytes(file);
-        } catch (IOException e) {
-            throw Failure.of("reading " + file, e);
-        }
+    private static List<String> read(String file) {
+        byte[] bytes = Proc.bytes(file);
         List<String> texts = new ArrayList<>();
         int start = 0;
         for (int i = 0; i < bytes.length; i++) {

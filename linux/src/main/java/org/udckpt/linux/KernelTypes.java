@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -14,7 +12,7 @@ import java.util.Map;
  * it was built with CONFIG_DEBUG_INFO_BTF.
  */
 final class KernelTypes {
-    private static final Path FILE = Path.of("/sys/kernel/btf/vmlinux");
+    private static final String FILE = "/sys/kernel/btf/vmlinux";
     private static final int MAGIC = 0xeb9f, TYPE_BYTES = 12, MEMBER_BYTES = 12;
     private static final int INT = 1, ARRAY = 3, STRUCT = 4, UNION = 5, ENUM = 6, TYPEDEF = 8, VOLATILE = 9, CONST = 10,
             RESTRICT = 11, FUNC_PROTO = 13, VAR = 14, DATASEC = 15, DECL_TAG = 17, ENUM64 = 19;
@@ -27,7 +25,7 @@ final class KernelTypes {
 
     /** @throws IOException this kernel has none, or in another form */
     KernelTypes() throws IOException {
-        this(ByteBuffer.wrap(Files.readAllBytes(FILE)));
+        this(ByteBuffer.wrap(Proc.bytes(FILE)));
     }
 
     KernelTypes(ByteBuffer file) throws IOException {

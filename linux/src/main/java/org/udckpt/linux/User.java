@@ -1,8 +1,5 @@
 package org.udckpt.linux;
 
-import java.io.IOException;
-import java.nio.file.Path;
-
 /** The user whose rights this process has. */
 public final class User {
     private static final int ROOT = 0;
@@ -26,12 +23,16 @@ public final class User {
 
     private static int unmapped() {
         try {
-            String[] map = java.nio.file.Files.readString(Path.of("/proc/self/uid_map")).strip().split("\\s+");
-            boolean whole = map.length == 3 && map[0].equals("0") && map[2].equals("4294967295");
-            return whole ? -1
-                    : Integer.parseInt(java.nio.file.Files.readString(Path.of("/proc/sys/kernel/overflowuid")).strip());
-        } catch (IOException e) {
+            return unmapped(Proc.text("/proc/self/uid_map"));
+        } catch (LinuxError e) {
             return -1; // without /proc everybody is who he seems
         }
+    }
+
+    /** @param map of the numbers of a user namespace (user_namespaces(7)) */
+    static int unmapped(String map) {
+        String[] fields = map.strip().split("\\s+");
+        boolean whole = fields.length == 3 && fields[0].equals("0") && fields[2].equals("4294967295");
+        return whole ? -1 : Integer.parseInt(Proc.text("/proc/sys/kernel/overflowuid").strip());
     }
 }

@@ -3,6 +3,7 @@ package org.udckpt.store;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.udckpt.linux.Proc;
 
 /**
  * By which files of two nodes are told to be one file or two.
@@ -11,10 +12,10 @@ import java.nio.file.Path;
  * @param imageDevice the device of the directory of checkpoints as the node sees it: all nodes share what is there
  */
 public record FilePlace(String boot, long imageDevice) {
-    private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
+    private static final String BOOT = "/proc/sys/kernel/random/boot_id";
 
     /** The place of this process's files. @param images a directory that all nodes of the job see */
     public static FilePlace of(Path images) throws IOException {
-        return new FilePlace(Files.readString(BOOT).strip(), (long) Files.getAttribute(images, "unix:dev"));
+        return new FilePlace(Proc.text(BOOT).strip(), (long) Files.getAttribute(images, "unix:dev"));
     }
 }

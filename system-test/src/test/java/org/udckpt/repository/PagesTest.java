@@ -56,7 +56,7 @@ class PagesTest {
                     "--ntasks", "--time", "--nodes", "--signal", "--jobid", "--overlap", "--no-requeue", "--requeue",
                     "--enable-native-access", "--add-exports", "--ro-bind", "--dev-bind", "--unshare-net", "--proc",
                     "--tmpfs", "--cleanenv", "--unsquash", "--fakeroot", "--writable-tmpfs",
-                    "--ignore-fakeroot-command");
+                    "--ignore-fakeroot-command", "--container", "--bind", "--user");
 
     /** Each match on each page for which {@code wrong} says so. */
     private static List<String> found(Pattern pattern, Predicate<MatchResult> wrong) {

@@ -12,6 +12,7 @@ import java.util.Map;
 import org.udckpt.bench.command.BenchFailure;
 import org.udckpt.bench.command.Command;
 import org.udckpt.bench.command.UdckptCommand;
+import org.udckpt.linux.Proc;
 
 /** A job of processes that have memory and do not poll ({@code resident.c}), and what its checkpoints cost. */
 @SuppressWarnings("try") // close() waits for a program, and whoever closes may be interrupted
@@ -111,14 +112,14 @@ final class Resident implements AutoCloseable {
     }
 
     private static double cpuSeconds(long pid, int field) throws IOException {
-        String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
+        String stat = Proc.text("/proc/" + pid + "/stat");
         String[] words = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
         return (Long.parseLong(words[field]) + Long.parseLong(words[field + 1])) * TICK_MS / 1e3;
     }
 
     /** The most memory that the agent has had, in MiB. */
     long agentPeakMebibytes() throws IOException {
-        for (String line : Files.readAllLines(Path.of("/proc", Long.toString(agentPid()), "status"))) {
+        for (String line : Proc.text("/proc/" + agentPid() + "/status").lines().toList()) {
             if (line.startsWith("VmHWM:")) {
                 return Long.parseLong(line.replaceAll("\\D", "")) >> 10;
             }

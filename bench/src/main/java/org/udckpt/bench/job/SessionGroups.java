@@ -3,6 +3,7 @@ package org.udckpt.bench.job;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.udckpt.linux.Proc;
 import org.udckpt.support.report.Messages;
 
 /**
@@ -15,8 +16,8 @@ public final class SessionGroups {
 
     private SessionGroups() {}
 
-    public static boolean are() throws IOException {
-        return Files.exists(SETTING) && Files.readString(SETTING).strip().equals("1");
+    public static boolean are() {
+        return Files.exists(SETTING) && Proc.text(SETTING.toString()).strip().equals("1");
     }
 
     public static boolean canChange() {

@@ -7,13 +7,12 @@ import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import org.apache.arrow.vector.VectorSchemaRoot;
+import org.udckpt.linux.Proc;
 import org.udckpt.transport.CredentialFile;
 import org.udckpt.transport.Inbox;
 import org.udckpt.transport.JobCredential;
@@ -135,7 +134,7 @@ public final class LinkMemory {
     }
 
     private static long resident() throws IOException {
-        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+        for (String line : Proc.text("/proc/self/status").lines().toList()) {
             if (line.startsWith("VmRSS:")) {
                 return Long.parseLong(line.replaceAll("\\D", "")) << 10;
             }

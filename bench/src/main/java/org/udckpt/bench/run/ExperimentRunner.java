@@ -15,6 +15,7 @@ import org.udckpt.bench.measured.Row;
 import org.udckpt.bench.workload.Answer;
 import org.udckpt.bench.workload.Figure;
 import org.udckpt.bench.workload.Judgement;
+import org.udckpt.linux.Proc;
 
 /** Makes measurements, one after the other, each in a directory of its own. */
 final class ExperimentRunner {
@@ -122,6 +123,6 @@ final class ExperimentRunner {
     }
 
     private static long load() throws IOException {
-        return Math.round(1000 * Double.parseDouble(Files.readString(Path.of("/proc/loadavg")).split(" ")[0]));
+        return Math.round(1000 * Double.parseDouble(Proc.text("/proc/loadavg").split(" ")[0]));
     }
 }

@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.udckpt.bench.job.SessionGroups;
 import org.udckpt.bench.measured.Row;
+import org.udckpt.linux.Proc;
 
 /** What results depend on, as far as the machine says it of itself; its name is not in it. */
 final class MachineFacts {
@@ -35,9 +36,9 @@ final class MachineFacts {
         facts.add("udckpt", version(root));
         facts.add("kernel", System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
                 + System.getProperty("os.arch"));
-        facts.add("processor", line(Path.of("/proc/cpuinfo"), "model name"));
+        facts.add("processor", line("/proc/cpuinfo", "model name"));
         facts.add("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
-        facts.add("memory", line(Path.of("/proc/meminfo"), "MemTotal"));
+        facts.add("memory", line("/proc/meminfo", "MemTotal"));
         FileStore store = Files.getFileStore(directory);
         facts.add("disk", store.type() + ", " + (store.getTotalSpace() >> 30) + " GiB, "
                 + (store.getUsableSpace() >> 30) + " GiB free");
@@ -48,7 +49,7 @@ final class MachineFacts {
         facts.add("java", Runtime.version().toString());
         facts.add("sessions are groups of the scheduler",
                 !SessionGroups.are() ? "no" : SessionGroups.canChange() ? "until the first measurement" : "yes");
-        facts.add("load at the start", Files.readString(Path.of("/proc/loadavg")).strip());
+        facts.add("load at the start", Proc.text("/proc/loadavg").strip());
         return facts.facts;
     }
 
@@ -73,8 +74,8 @@ final class MachineFacts {
         facts.add(new Row.Fact(name, value));
     }
 
-    private static String line(Path file, String key) throws IOException {
-        for (String line : Files.readAllLines(file)) {
+    private static String line(String file, String key) {
+        for (String line : Proc.text(file).lines().toList()) {
             if (line.startsWith(key)) {
                 return line.substring(line.indexOf(':') + 1).strip();
             }

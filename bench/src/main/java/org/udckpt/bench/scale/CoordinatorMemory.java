@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -20,6 +19,7 @@ import org.udckpt.coordination.tree.MalformedMessage;
 import org.udckpt.coordination.tree.Timing;
 import org.udckpt.coordination.tree.Tree;
 import org.udckpt.coordination.tree.TreeTransport;
+import org.udckpt.linux.Proc;
 
 /**
  * The memory of the root in the exchange of a large job, in a JVM of its own: the real root, told by its children what
@@ -126,7 +126,7 @@ final class CoordinatorMemory {
     }
 
     private static long resident() throws IOException {
-        String line = Files.readAllLines(Path.of("/proc/self/status")).stream()
+        String line = Proc.text("/proc/self/status").lines()
                 .filter(text -> text.startsWith("VmHWM:")).findFirst().orElseThrow();
         return 1024 * Long.parseLong(line.replaceAll("[^0-9]", ""));
     }

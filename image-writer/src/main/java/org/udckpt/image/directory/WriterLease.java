@@ -10,6 +10,8 @@ import java.util.regex.Pattern;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.manifest.ManifestText;
 import org.udckpt.image.storage.StorageIo;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 
 /**
  * The writer of a checkpoint: the content of the file {@code writer} in its directory. It tells a checkpoint that is
@@ -70,25 +72,28 @@ public record WriterLease(String host, String boot, String pidNamespace, long pi
         }
         try {
             return startTime(pid) == startTime ? Liveness.ALIVE : Liveness.DEAD;
-        } catch (NoSuchFileException e) {
+        } catch (LinuxError e) {
+            if (e.errno() != LinuxError.ENOENT && e.errno() != LinuxError.ESRCH) {
+                throw e;
+            }
             return Liveness.DEAD;
         }
     }
 
-    private static String hostname() throws IOException {
-        return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+    private static String hostname() {
+        return Proc.text("/proc/sys/kernel/hostname").strip();
     }
 
-    private static String thisBoot() throws IOException {
-        return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
+    private static String thisBoot() {
+        return Proc.text("/proc/sys/kernel/random/boot_id").strip();
     }
 
     private static String thisPidNamespace() throws IOException {
         return Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).toString();
     }
 
-    private static long startTime(long pid) throws IOException {
-        String stat = Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.ISO_8859_1);
+    private static long startTime(long pid) {
+        String stat = Proc.whole("/proc/" + pid + "/stat");
         // The name in parentheses may hold anything; the fields after it are plain (proc_pid_stat(5)).
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
         return Long.parseLong(fields[22 - 3]);

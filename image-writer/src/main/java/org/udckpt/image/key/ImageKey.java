@@ -112,7 +112,7 @@ public final class ImageKey {
             throw new IOException(e.getMessage(), e);
         } catch (LinuxError e) {
             throw new IOException("key file " + file + " cannot be read: " + reason(e)
-                    + "; make it yours and readable (chown, chmod 600), or give another one", e);
+                    + "; make it yours and readable (chown, chmod 600), or set UDCKPT_KEY_FILE to another one", e);
         }
         String text = new String(bytes, StandardCharsets.US_ASCII).strip();
         if (bytes.length > LONGEST || !text.matches("[0-9a-fA-F]{" + 2 * BYTES + "}")) {

@@ -74,10 +74,8 @@ public final class EnvironmentCheck {
         if (RuntimeDirectory.uid() == 0) {
             return asRoot(Long.parseUnsignedLong(Proc.field(Proc.text("/proc/self/status"), "CapEff:"), 16));
         }
-        Path max = Path.of("/proc/sys/user/max_user_namespaces");
-        Path debian = Path.of("/proc/sys/kernel/unprivileged_userns_clone");
-        boolean forbidden = Files.exists(max) && Files.readString(max).strip().equals("0")
-                || Files.exists(debian) && Files.readString(debian).strip().equals("0");
+        boolean forbidden = setting("user/max_user_namespaces", 1) == 0
+                || setting("kernel/unprivileged_userns_clone", 1) == 0;
         return forbidden
                 ? new Finding("namespaces", Finding.State.MISSING, "unprivileged user namespaces are switched off",
                         "restart needs them, or root: sysctl kernel.unprivileged_userns_clone=1 "
@@ -106,8 +104,7 @@ public final class EnvironmentCheck {
      * nobody.
      */
     private static Finding ptrace() throws IOException {
-        Path scope = Path.of("/proc/sys/kernel/yama/ptrace_scope");
-        int value = Files.exists(scope) ? Integer.parseInt(Files.readString(scope).strip()) : 0;
+        int value = setting("kernel/yama/ptrace_scope", 0);
         boolean root = RuntimeDirectory.uid() == 0;
         if (value == 3 || value == 2 && !root) {
             return new Finding("ptrace", Finding.State.MISSING, "yama ptrace_scope " + value,
@@ -120,6 +117,18 @@ public final class EnvironmentCheck {
                             + "profile");
         }
         return Finding.ok("ptrace", "yama ptrace_scope " + value + (root ? ", root" : ""));
+    }
+
+    /** A number of proc_sys(5). @param without where this kernel has no such setting */
+    private static int setting(String name, int without) {
+        try {
+            return Integer.parseInt(Proc.text("/proc/sys/" + name).strip());
+        } catch (LinuxError e) {
+            if (e.errno() == LinuxError.ENOENT) {
+                return without;
+            }
+            throw e;
+        }
     }
 
     private static Finding lazyRestart() {
@@ -173,14 +182,14 @@ public final class EnvironmentCheck {
             return new Finding("debugging", Finding.State.NOTE, "no gdb in PATH",
                     "apt install gdb; 'restart --debug' and 'bisect' need it");
         }
-        return Files.readString(Path.of("/proc/filesystems")).contains("\toverlay\n")
+        return Proc.text("/proc/filesystems").contains("\toverlay\n")
                 ? Finding.ok("debugging", "gdb, overlayfs")
                 : new Finding("debugging", Finding.State.NOTE, "gdb, but no overlayfs", "modprobe overlay; 'bisect' "
                         + "needs it to run jobs again");
     }
 
     private static Finding openFiles() throws IOException {
-        for (String line : Files.readAllLines(Path.of("/proc/self/limits"))) {
+        for (String line : Proc.text("/proc/self/limits").lines().toList()) {
             if (line.startsWith("Max open files")) {
                 String hard = line.split("\\s+")[4];
                 boolean enough = hard.equals("unlimited") || Long.parseLong(hard) >= FILES_MIN;

@@ -15,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import org.udckpt.linux.Proc;
 import org.udckpt.support.config.Installation;
 import org.udckpt.support.config.Option;
 import org.udckpt.support.config.Settings;
@@ -57,7 +58,7 @@ public final class LeadGuard {
             words.add(arena.allocateFrom(installation.guard().toString()));
             words.add(arena.allocateFrom(Files.readSymbolicLink(Path.of("/proc/self/exe")).toString()));
             // the bytes that the user gave, whatever their encoding
-            byte[] line = Files.readAllBytes(Path.of("/proc/self/cmdline"));
+            byte[] line = Proc.bytes("/proc/self/cmdline");
             for (int begin = 0, at = 0; at < line.length; at++) {
                 if (line[at] == 0) {
                     words.add(arena.allocateFrom(ValueLayout.JAVA_BYTE,
