@@ -47,6 +47,8 @@ final class DescriptorReader {
     /** All of them, in their order. */
     private final List<KindCapture> all;
     private final List<SocketCapture> sockets;
+    private final List<KindCapture.Looks> looking;
+    private final List<KindCapture.Sees> seeing;
     private final JobNetworks networks;
     private final List<Descriptor> descriptors = new ArrayList<>();
     /** By table: of a process, or of a thread. */
@@ -65,7 +67,13 @@ final class DescriptorReader {
         this.given = captures.entrySet().stream().filter(one -> one.getKey().given()).map(Map.Entry::getValue).toList();
         this.kinds =
                 captures.entrySet().stream().filter(one -> !one.getKey().given()).map(Map.Entry::getValue).toList();
-        this.sockets = all.stream().filter(SocketCapture.class::isInstance).map(SocketCapture.class::cast).toList();
+        this.sockets = those(SocketCapture.class);
+        this.looking = those(KindCapture.Looks.class);
+        this.seeing = those(KindCapture.Sees.class);
+    }
+
+    private <T> List<T> those(Class<T> type) {
+        return all.stream().filter(type::isInstance).map(type::cast).toList();
     }
 
     List<Descriptor> descriptors() {
@@ -132,7 +140,7 @@ final class DescriptorReader {
 
     private void look(OpenDescriptor one) {
         observers.see(one.info());
-        all.forEach(kind -> kind.look(one));
+        looking.forEach(kind -> kind.look(one));
         memory.seen(one);
     }
 
@@ -227,7 +235,7 @@ final class DescriptorReader {
             throw one.refuse("it is the library's own; close it first");
         }
         if (known < 0 || one.process() instanceof ThreadTable) {
-            for (KindCapture kind : all) {
+            for (KindCapture.Sees kind : seeing) {
                 kind.seen(one, object, known < 0);
             }
         }
@@ -244,7 +252,7 @@ final class DescriptorReader {
 
     private void add(OpenDescriptor open, long object, boolean first) {
         descriptors.add(new Descriptor(open.process().namespacePid(), open.fd(), open.closeOnExec(), object));
-        for (KindCapture kind : all) {
+        for (KindCapture.Sees kind : seeing) {
             kind.seen(open, object, first);
         }
         if (first && !scope.given(open)) {

@@ -6,8 +6,10 @@ import static org.udckpt.linux.LinuxConstants.SO_PEERCRED;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.udckpt.linux.Files;
@@ -45,6 +47,7 @@ final class DescriptorScope implements CaptureScope {
     /** Descriptor numbers of the process that is being read. */
     private int control = CaptureRequest.NONE;
     private int processManager = CaptureRequest.NONE;
+    private final Map<Integer, Integer> shepherds = new HashMap<>();
 
     DescriptorScope(ObjectTable table, CaptureRequest request, MemoryObjects memory,
             FilesInFlight inFlight, Consumer<OpenDescriptor> look) {
@@ -70,7 +73,8 @@ final class DescriptorScope implements CaptureScope {
         processes.add(process);
         peers.seen(process);
         control = process.library == null ? CaptureRequest.NONE : process.library.controlDescriptor();
-        processManager = processManager(process, root, open);
+        processManager =
+                processManager(process, root, open, shepherds.computeIfAbsent(root.pid(), SharingCheck::shepherd));
     }
 
     /** What no process has comes next. */
@@ -84,8 +88,8 @@ final class DescriptorScope implements CaptureScope {
      * something else under it. A wrapper (bwrap(1), a shell) hands its connection on to a child, and may close its
      * own.
      */
-    private static int processManager(TracedProcess process, CaptureRequest.Root root, List<OpenDescriptor> open) {
-        int shepherd = SharingCheck.shepherd(root.pid());
+    private static int processManager(TracedProcess process, CaptureRequest.Root root, List<OpenDescriptor> open,
+            int shepherd) {
         int number = process.root() && root.pmiDescriptor() != CaptureRequest.NONE ? root.pmiDescriptor()
                 : told(process);
         if (number != CaptureRequest.NONE && shepherd < 0 && process.root()) {

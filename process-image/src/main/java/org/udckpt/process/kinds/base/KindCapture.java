@@ -18,9 +18,6 @@ public interface KindCapture {
     /** The same, once for each IPC namespace, after {@link #ask}. Calls can be made in the group's caller. */
     default void ask(IpcGroup group) {}
 
-    /** Every descriptor of every process is shown here before any file is opened, to be refused. */
-    default void look(OpenDescriptor open) {}
-
     /** Whether this descriptor is of the kind. At most one kind says so. */
     default boolean takes(OpenDescriptor open) {
         return false;
@@ -42,14 +39,20 @@ public interface KindCapture {
         throw new IllegalStateException("this kind has not taken " + open.link());
     }
 
-    /**
-     * Every descriptor of every process is shown here after it was read: also those of other kinds.
-     *
-     * @param object that it names
-     * @param first the open file was not seen before
-     */
-    default void seen(OpenDescriptor open, long object, boolean first) {}
-
     /** When all processes have been read: records that refer to other objects. */
     default void finish() {}
+
+    /** A kind that is shown every descriptor of every process before any file is opened, to refuse some. */
+    interface Looks {
+        void look(OpenDescriptor open);
+    }
+
+    /** A kind that is shown every descriptor of every process after it was read: also those of other kinds. */
+    interface Sees {
+        /**
+         * @param object that it names
+         * @param first the open file was not seen before
+         */
+        void seen(OpenDescriptor open, long object, boolean first);
+    }
 }

@@ -19,7 +19,7 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
  * Epoll descriptors and what they watch: in fdinfo (proc_pid_fdinfo(5)), by numbers of descriptors that may stand for
  * something else by now.
  */
-final class EpollCapture implements KindCapture {
+final class EpollCapture implements KindCapture, KindCapture.Sees {
     private static final int KCMP_EPOLL_TFD = 7;
 
     private record Seen(OpenDescriptor open, long object) {}

@@ -14,7 +14,7 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
  * Groups and marks of fanotify(7), which fdinfo tells. Events that were not read can be taken by nobody, and a queue
  * without a limit cannot say that it lost some: a checkpoint waits until they were read.
  */
-final class FanotifyCapture implements KindCapture {
+final class FanotifyCapture implements KindCapture, KindCapture.Looks {
     private static final Pattern GROUP =
             Pattern.compile("(?m)^fanotify flags:(\\p{XDigit}+) event-flags:(\\p{XDigit}+)$");
     private static final Pattern MARK = Pattern.compile("(?m)^fanotify (ino|mnt_id|sdev):(\\p{XDigit}+) "

@@ -17,7 +17,7 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
  * Rings of system calls: what the kernel shows of them (/proc/PID/fdinfo), how they were made ({@link RingNotes}), and
  * their memory.
  */
-final class IoUringCapture implements KindCapture {
+final class IoUringCapture implements KindCapture, KindCapture.Looks, KindCapture.Sees {
     /** Operations of io_uring_register(2) that leave what a restart does not know, by their names. */
     private static final Map<Integer,
             String> UNKNOWN = Map.of(11, "restrictions", 13, "tags of files", 14, "tags of files",
@@ -35,6 +35,7 @@ final class IoUringCapture implements KindCapture {
     private final RingFiles files = new RingFiles();
     private final Map<Long, Map<Integer, Long>> eventFds = new HashMap<>();
     private final Map<IoUring, RingNotes.Note> rings = new HashMap<>();
+    private boolean any;
 
     IoUringCapture(CaptureScope scope) {
         this.scope = scope;
@@ -172,7 +173,15 @@ final class IoUringCapture implements KindCapture {
     }
 
     @Override
+    public void look(OpenDescriptor open) {
+        any |= takes(open);
+    }
+
+    @Override
     public void seen(OpenDescriptor open, long object, boolean first) {
+        if (!any) {
+            return;
+        }
         files.seen(open, object);
         if (open.link().equals("anon_inode:[eventfd]") && !open.process().inFlight()) {
             eventFds.computeIfAbsent((long) open.process().namespacePid(), _ -> new HashMap<>()).put(open.fd(), object);

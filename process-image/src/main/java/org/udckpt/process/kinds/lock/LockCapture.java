@@ -10,7 +10,7 @@ import org.udckpt.process.kinds.base.OpenDescriptor;
  * File locks, from the "lock:" lines of fdinfo (proc_pid_fdinfo(5), proc_locks(5)):
  * {@code 1: POSIX  ADVISORY  WRITE 359 00:13:11691 0 EOF}. They are shown with the descriptor's open file.
  */
-public final class LockCapture implements KindCapture {
+public final class LockCapture implements KindCapture, KindCapture.Looks, KindCapture.Sees {
     private static final int KIND = 1, STATE = 2, ACCESS = 3, START = 6, END = 7;
     private static final String LOCK = "lock:";
     private static final Set<String> KINDS = Set.of("FLOCK", "OFDLCK", "POSIX", "LEASE");

@@ -22,7 +22,7 @@ import org.udckpt.process.model.IpcPlace;
  * POSIX message queues of the job. Their messages are taken out and sent again while the job stands still, which is
  * nobody's business but the job's: a queue that another process has open, too, is refused.
  */
-final class PosixQueueCapture implements KindCapture {
+final class PosixQueueCapture implements KindCapture, KindCapture.Looks {
     private static final String OWN_NAMESPACE = Files.readLink("/proc/self/ns/ipc");
 
     private final CaptureScope scope;

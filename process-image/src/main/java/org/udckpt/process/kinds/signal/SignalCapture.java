@@ -29,7 +29,7 @@ import org.udckpt.process.model.KernelObject;
  * Whom open files signal when they are ready (O_ASYNC, fcntl(2)), or when something urgent has come. The kernel tells
  * it by the numbers of this process's namespace.
  */
-final class SignalCapture implements KindCapture {
+final class SignalCapture implements KindCapture, KindCapture.Sees {
     private static final int F_GETOWN_EX = 16, F_OWNER_TID = 0, F_OWNER_PID = 1, GROUP = 5 - 3;
 
     private record Pending(OpenDescriptor open, long object) {}

@@ -23,6 +23,7 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.linux.UnixDiag;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.Environment;
+import org.udckpt.process.kinds.base.KindCapture;
 import org.udckpt.process.kinds.base.MessageSender;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
@@ -37,7 +38,7 @@ import org.udckpt.process.kinds.socket.UnixAddress;
 import org.udckpt.process.model.JobName.SocketFile;
 
 /** Unix sockets between the job's own processes, with what is queued in them. */
-final class UnixCapture implements SocketCapture {
+final class UnixCapture implements SocketCapture, KindCapture.Looks {
     private static final int ESTABLISHED = 1, LISTEN = 10;
 
     /**
