@@ -134,6 +134,17 @@ final class KernelReader implements AutoCloseable {
         return value.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN).getLong(0);
     }
 
+    /**
+     * The address of the struct sock behind a descriptor of a socket.
+     *
+     * @param task {@link #currentTask}
+     */
+    long socket(long task, int descriptor) throws IOException {
+        long table = pointer(pointer(task, "task_struct", "files"), "files_struct", "fdt");
+        long file = pointer(pointer(table, "fdtable", "fd") + 8L * descriptor);
+        return pointer(pointer(file, "file", "private_data"), "socket", "sk");
+    }
+
     byte[] bytes(long address, int length) {
         byte[] all = new byte[length];
         for (int done = 0; done < length;) {

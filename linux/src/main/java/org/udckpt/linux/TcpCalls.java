@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static org.udckpt.linux.LinuxConstants.F_SETFL;
 import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
 import static org.udckpt.linux.LinuxConstants.MSG_NOSIGNAL;
+import static org.udckpt.linux.LinuxConstants.POLLERR;
 import static org.udckpt.linux.LinuxConstants.POLLIN;
 import static org.udckpt.linux.LinuxConstants.POLLOUT;
 import static org.udckpt.linux.LinuxConstants.SOCK_STREAM;
@@ -118,6 +119,22 @@ public final class TcpCalls {
         data.set(JAVA_INT, 0, NAME_BYTES);
         LinuxError.check(Syscall.call(call, socket, data.address() + 8, data.address()), "name of a TCP socket");
         return data.asSlice(8, data.get(JAVA_INT, 0)).toArray(JAVA_BYTE);
+    }
+
+    /** Waits for what is on its way within this machine. */
+    public static void await(int socket, int event, String what) {
+        if (!poll(socket, event, HANDSHAKE_MS)) {
+            throw new LinuxError(what, ETIMEDOUT);
+        }
+    }
+
+    /** Calls a port at which nobody listens: {@code socket} has the error of that. */
+    public static void connectToNobody(int socket, byte[] name) {
+        long result = Syscall.call(Syscall.CONNECT, socket, put(name), name.length);
+        if (result != -EINPROGRESS) { // which has taken the error
+            throw new LinuxError("connect", (int) -result);
+        }
+        await(socket, POLLERR, "the refusal of a TCP connection");
     }
 
     private static boolean poll(int socket, int events, int milliseconds) {

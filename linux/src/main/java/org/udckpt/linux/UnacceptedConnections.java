@@ -13,7 +13,7 @@ import java.util.List;
  * only; the caller sees to it that neither the listener nor its queue changes meanwhile.
  */
 public final class UnacceptedConnections implements AutoCloseable {
-    private static final int MOST_MESSAGES = 1 << 16, POINTER = 8;
+    private static final int MOST_MESSAGES = 1 << 16;
 
     /**
      * @param pid as the process was numbered in the asked depth of pid namespaces; 0: it was in none of that depth
@@ -47,9 +47,7 @@ public final class UnacceptedConnections implements AutoCloseable {
      */
     public List<End> of(int listener, int depth) throws IOException {
         long task = kernel.currentTask();
-        long table = kernel.pointer(kernel.pointer(task, "task_struct", "files"), "files_struct", "fdt");
-        long file = kernel.pointer(kernel.pointer(table, "fdtable", "fd") + (long) POINTER * listener);
-        long socket = kernel.pointer(kernel.pointer(file, "file", "private_data"), "socket", "sk");
+        long socket = kernel.socket(task, listener);
         int level = depth + kernel.number(kernel.pointer(task, "task_struct", "thread_pid"), "pid", "level");
         List<End> ends = new ArrayList<>();
         for (long one : queue(socket)) {

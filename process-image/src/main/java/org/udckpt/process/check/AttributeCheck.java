@@ -17,6 +17,8 @@ import org.udckpt.process.model.PeerCredentials;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.RowCheck;
 import org.udckpt.process.model.StopSignals;
+import org.udckpt.process.model.TcpError;
+import org.udckpt.process.model.TcpSocket.TcpState;
 
 /** Attributes: of whom they are. Whether their values can be is for the kernel to say. */
 final class AttributeCheck {
@@ -108,6 +110,14 @@ final class AttributeCheck {
                         "the process has no descriptor of object %d", values[0]);
                 row.between(0, MOST_ID, "uid", values[1]);
                 row.between(0, MOST_ID, "gid", values[2]);
+            }
+            if (kind == AttributeKind.SOCKET_ERROR) {
+                row.length("values", attribute.values().length, 2, 2, 1);
+                long[] values = attribute.values();
+                row.require(image.tcpSockets().stream()
+                        .anyMatch(one -> one != null && one.id() == values[0] && one.state() == TcpState.CLOSED),
+                        "object %d is not a closed TCP socket", values[0]);
+                row.require(TcpError.of(values[1]) != null, "error %d is none that a restart can make", values[1]);
             }
             if (kind == AttributeKind.PEER_CREDENTIALS) {
                 row.require(PeerCredentials.possible(attribute.values()),

@@ -45,6 +45,11 @@ public enum AttributeKind {
     OBJECT_OWNER("object-owner", 3),
     /** {@link PeerCredentials} of a unix socket, for a process with a descriptor of it. */
     PEER_CREDENTIALS("peer-credentials", PeerCredentials.MOST_VALUES),
+    /**
+     * Of a process with a descriptor of a TCP socket: the object's id, and the error that the socket has to tell next
+     * (SO_ERROR, socket(7)), as errno(3) has it.
+     */
+    SOCKET_ERROR("socket-error", 2),
     /** /proc/PID/loginuid, if it differs from the agent's. */
     LOGIN_USER("loginuid", 1),
     /** By which a stopped process was stopped, where it is not SIGSTOP: what wait(2) tells its parent. */

@@ -103,7 +103,7 @@ public final class ObjectTable {
         owners.add(owner);
     }
 
-    /** {@link AttributeKind#OBJECT_OWNER} and {@link AttributeKind#PEER_CREDENTIALS}. */
+    /** What the kernel keeps for objects. */
     public List<Attribute> owners() {
         return owners;
     }

@@ -13,6 +13,8 @@ import org.udckpt.linux.TcpTable;
  * @param result of bind(2): 0 or {@code -errno}
  */
 record PortBinding(How how, long result) {
+    private static final int IPPROTO_IP = 0, IP_LOCAL_PORT_RANGE = 51;
+
     enum How {
         BOUND,
         /** {@link #end} is to come. */
@@ -38,6 +40,25 @@ record PortBinding(How how, long result) {
         }
         return force && TcpCalls.bindForced(socket, name) == 0 ? new PortBinding(How.FORCED, 0)
                 : new PortBinding(How.LEAVING, result);
+    }
+
+    /**
+     * As connect(2) binds: the port is free again when the connection is over, though getsockname(2) still tells it.
+     *
+     * @return false: to another port of that address, if at all (before Linux 6.3, or it is in use)
+     */
+    static boolean bindLoosely(int socket, byte[] name) {
+        int port = TcpAddress.of(name).port();
+        byte[] any = name.clone();
+        any[2] = any[3] = 0;
+        try {
+            TcpCalls.option(socket, IPPROTO_IP, IP_LOCAL_PORT_RANGE, port << 16 | port);
+            boolean bound = TcpCalls.bind(socket, any) == 0;
+            TcpCalls.option(socket, IPPROTO_IP, IP_LOCAL_PORT_RANGE, 0);
+            return bound || TcpCalls.bind(socket, any) == 0 && port == 0;
+        } catch (LinuxError e) {
+            return TcpCalls.bind(socket, any) == 0 && port == 0;
+        }
     }
 
     boolean bound() {

@@ -12,6 +12,8 @@ import org.udckpt.linux.TcpTable;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.socket.BoundPorts;
+import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TcpSocket.TcpState;
 
@@ -248,6 +250,7 @@ final class TcpConnections {
         int shutdown = 0;
         if (verdict.state != TcpState.LISTENING && verdict.state != TcpState.UNCONNECTED) {
             end.check();
+            noteError(end);
             queued = end.queued();
             shutdown = shutdown(end);
         }
@@ -256,6 +259,17 @@ final class TcpConnections {
         }
         int backlog = verdict.state == TcpState.LISTENING ? end.backlog() : 0;
         return options.record(end, verdict.state, verdict.peer, queued, shutdown, backlog);
+    }
+
+    private void noteError(TcpEnd end) {
+        if (!end.hasError()) {
+            return;
+        }
+        if (end.state() != TcpTable.CLOSE) {
+            throw end.failed("it has a pending error or notification, which cannot be read without removing it");
+        }
+        objects.add(Attribute.of(AttributeKind.SOCKET_ERROR, end.open.process().namespacePid(), 0, end.id,
+                PendingErrors.of(end).number()));
     }
 
     /** 1: the process wants no more, although the other end goes on; 2: it has ended its stream. */

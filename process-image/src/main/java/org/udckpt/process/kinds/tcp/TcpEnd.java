@@ -151,12 +151,14 @@ final class TcpEnd implements AutoCloseable {
         return (SocketEvents.of(socket) & POLLRDHUP) != 0;
     }
 
+    /** Whether it has an error or a notification to tell. */
+    boolean hasError() {
+        return (SocketEvents.of(socket) & POLLERR) != 0;
+    }
+
     /** Names what a look cannot copy. */
     void check() {
         int events = SocketEvents.of(socket);
-        if ((events & POLLERR) != 0) {
-            throw failed("it has a pending error or notification, which cannot be read without removing it");
-        }
         if ((events & SocketEvents.POLLPRI) != 0) {
             throw failed("it has a pending urgent byte (MSG_OOB)");
         }

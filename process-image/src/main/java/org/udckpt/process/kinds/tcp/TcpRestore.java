@@ -19,6 +19,7 @@ import org.udckpt.process.kinds.base.ObjectOwners;
 import org.udckpt.process.kinds.socket.MadeSockets;
 import org.udckpt.process.kinds.tcp.PortBinding.How;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.TcpError;
 import org.udckpt.process.model.TcpOptions;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TcpSocket.TcpState;
@@ -33,11 +34,13 @@ final class TcpRestore implements MadeHere {
     private final Map<Long, TcpSocket> sockets = new LinkedHashMap<>();
     private final MadeSockets made = new MadeSockets();
     private final ObjectOwners owners;
+    private final PendingErrors errors;
     private Consumer<String> warn = _ -> {};
     private boolean saidThatItWaits;
 
     TcpRestore(JobImage image, ObjectOwners owners) {
         this.owners = owners;
+        this.errors = new PendingErrors(image);
         image.tcpSockets()
                 .stream()
                 .sorted(Comparator.comparingLong(TcpSocket::id))
@@ -181,13 +184,15 @@ final class TcpRestore implements MadeHere {
      * end's, by now: then this one's other end is another (SO_PEERNAME), and its own port, too, if need be.
      */
     private void closed(TcpSocket socket) {
+        if (errors.of(socket.id()) == TcpError.REFUSED) {
+            refused(socket);
+            return;
+        }
         TcpSocket other = otherClosed(socket);
         int[] pair = socket.remote().length == 0 ? null : asItWas(socket);
         if (pair == null) {
             if (socket.remote().length > 0) {
-                warn.accept("process " + owner(socket).pid() + ": " + TcpLink.named(socket)
-                        + " had ended, and its ports are in use or its addresses are not of this machine: "
-                        + "getsockname(2) or SO_PEERNAME returns others now");
+                sayOtherNames(socket);
             }
             pair = between(socket, socket.local(), anyPort(socket.local())).pair;
         }
@@ -197,6 +202,13 @@ final class TcpRestore implements MadeHere {
         if (pair == null) {
             throw owner(socket).failed("no port is free at the address of " + TcpLink.named(socket)
                     + ", which is closed in both directions; try again in a minute");
+        }
+        TcpError error = errors.of(socket.id());
+        if (error != null) {
+            finishClosed(socket, pair[0], pair[1]);
+            PendingErrors.end(error, pair[0], pair[1]);
+            TcpCalls.flags(pair[0], socket.flags());
+            return;
         }
         boolean both = other != null && Arrays.equals(TcpCalls.name(Syscall.GETSOCKNAME, pair[1]), other.local());
         finishClosed(socket, pair[0], pair[1]);
@@ -213,6 +225,34 @@ final class TcpRestore implements MadeHere {
         }
     }
 
+    /** It has called, and nobody listened; where it can be, from the port that it had, to the one that it called. */
+    private void refused(TcpSocket socket) {
+        int own = TcpSetup.open(socket);
+        made.add(socket.id(), own);
+        int called = TcpSetup.open(socket);
+        try {
+            boolean there = socket.remote().length > 0 && PortBinding.bind(called, socket.remote(), true).bound();
+            boolean here = PortBinding.bindLoosely(own, socket.local());
+            if (!there) {
+                TcpCalls.bind(called, anyPort(socket.local()));
+            }
+            if (!there || !here) {
+                sayOtherNames(socket);
+            }
+            TcpSetup.options(socket, own);
+            TcpCalls.connectToNobody(own, TcpCalls.name(Syscall.GETSOCKNAME, called));
+            TcpCalls.flags(own, socket.flags());
+        } finally {
+            Files.close(called);
+        }
+    }
+
+    private void sayOtherNames(TcpSocket socket) {
+        warn.accept("process " + owner(socket).pid() + ": " + TcpLink.named(socket)
+                + " had ended, and its ports are in use or its addresses are not of this machine: "
+                + "getsockname(2) or SO_PEERNAME returns others now");
+    }
+
     private void finishClosed(TcpSocket socket, int own, int other) {
         made.add(socket.id(), own);
         TcpCalls.fill(own, other, socket.queued());
@@ -224,6 +264,7 @@ final class TcpRestore implements MadeHere {
         return sockets.values()
                 .stream()
                 .filter(one -> one != socket && one.state() == TcpState.CLOSED && !made.has(one.id())
+                        && errors.of(one.id()) == null && errors.of(socket.id()) == null
                         && one.remote().length > 0 && Arrays.equals(one.local(), socket.remote())
                         && Arrays.equals(one.remote(), socket.local()))
                 .findFirst()
