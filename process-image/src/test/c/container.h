@@ -5,7 +5,7 @@
  */
 #ifndef CONTAINER_H
 #define CONTAINER_H
-#include "feature.h"
+#include "own_user.h"
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -24,11 +24,6 @@ static char *mine(const char *name) {
   char text[64];
   snprintf(text, sizeof text, "%s-%s", place, name);
   return scratch(text);
-}
-
-static void write_file(const char *path, const char *text) {
-  int fd = open(path, O_WRONLY | O_CREAT, 0600);
-  CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && !close(fd), "write %s", path);
 }
 
 static void await(const char *name) {

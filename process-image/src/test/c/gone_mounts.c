@@ -1,28 +1,7 @@
 /* Mounts, in a mount namespace of the job's own, of what has gone since: of a file that has lost its name, as some
  * container runtimes give a container its /etc/passwd, and of a file in /proc of a process that has ended. */
-#include "feature.h"
-#include <sched.h>
-#include <sys/mount.h>
+#include "own_user.h"
 #include <sys/wait.h>
-
-static void write_file(const char *path, const char *text) {
-  int fd = open(path, O_WRONLY | O_CREAT, 0640);
-  CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && !close(fd), "write %s", path);
-}
-
-static void own_mounts(void) {
-  char text[64];
-  unsigned user = geteuid(), group = getegid();
-  MUST(!unshare(user ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS));
-  if (user) {
-    write_file("/proc/self/setgroups", "deny");
-    snprintf(text, sizeof text, "0 %u 1", user);
-    write_file("/proc/self/uid_map", text);
-    snprintf(text, sizeof text, "0 %u 1", group);
-    write_file("/proc/self/gid_map", text);
-  }
-  MUST(!mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
-}
 
 /* What an open and a read of it say. */
 static int trouble(const char *path) {

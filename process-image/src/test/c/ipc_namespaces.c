@@ -2,7 +2,7 @@
  * thread and a child, undo of semaphores, message queues that nobody has open, and their file system mounted. An
  * ordinary user has them in user namespaces of his own. One with a control group namespace, too.
  */
-#include "feature.h"
+#include "own_user.h"
 #include <mqueue.h>
 #include <sched.h>
 #include <sys/ipc.h>
@@ -19,11 +19,6 @@ static int segment, set, queue;
 static mqd_t held = -1; /* where the job was started: in the others nobody has the queue open */
 static char *memory;
 static char name[64];
-
-static void write_file(const char *path, const char *text) {
-  int fd = open(path, O_WRONLY | O_CREAT, 0600);
-  CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && !close(fd), "write %s", path);
-}
 
 static long limit(const char *path) {
   char text[64] = "";
@@ -104,16 +99,7 @@ static void remove_objects(void) {
 }
 
 static void enter(int flags) {
-  char text[64];
-  uid_t uid = geteuid();
-  gid_t gid = getegid();
-  if (!unshare(CLONE_NEWIPC | flags)) return;
-  MUST(!unshare(CLONE_NEWUSER | CLONE_NEWIPC | flags));
-  write_file("/proc/self/setgroups", "deny");
-  snprintf(text, sizeof text, "%u %u 1", uid, uid);
-  write_file("/proc/self/uid_map", text);
-  snprintf(text, sizeof text, "%u %u 1", gid, gid);
-  write_file("/proc/self/gid_map", text);
+  if (unshare(CLONE_NEWIPC | flags)) own_user(CLONE_NEWIPC | flags, geteuid(), getegid());
 }
 
 /* In a namespace of control groups whose root is the job's group. */

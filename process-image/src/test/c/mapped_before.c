@@ -2,18 +2,11 @@
  * that a process had before it was there, beside one that its child has of the namespace; and memory of such a file
  * that a process and its child have in common.
  */
-#include "feature.h"
-#include <sched.h>
+#include "own_user.h"
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/wait.h>
 
 enum { BYTES = 1 << 20 };
-
-static void write_file(const char *path, const char *text) {
-  int fd = open(path, O_WRONLY | O_CREAT, 0600);
-  CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && !close(fd), "write %s", path);
-}
 
 /* A file of this letter. */
 static void fill(const char *path, char letter) {
@@ -40,20 +33,6 @@ static void check(const char *memory, char letter) {
     char wanted = (char)(i % (8 * 4096) ? letter : letter + 1);
     CHECK(memory[i] == wanted, "byte %#x of the memory of file %c is %c", i, letter, memory[i]);
   }
-}
-
-static void own_mounts(void) {
-  char text[64];
-  unsigned user = geteuid(), group = getegid();
-  MUST(!unshare(user ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS));
-  if (user) {
-    write_file("/proc/self/setgroups", "deny");
-    snprintf(text, sizeof text, "0 %u 1", user);
-    write_file("/proc/self/uid_map", text);
-    snprintf(text, sizeof text, "0 %u 1", group);
-    write_file("/proc/self/gid_map", text);
-  }
-  MUST(!mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
 }
 
 int main(int argc, char **argv) {

@@ -2,7 +2,7 @@
  * a user namespace. With connections that have data in flight or wait to be accepted, datagrams, settings, an address;
  * names and ports are the same as outside. Sockets that were made outside stay there, whoever has them.
  */
-#include "feature.h"
+#include "own_user.h"
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -23,11 +23,6 @@ static uint16_t port;                 /* of listeners, outside and inside */
 static struct sockaddr_un name, path; /* of listeners: outside and inside; of one inside */
 static socklen_t name_bytes;
 static int before_pair[2], before_server; /* made before any is in a namespace of its own */
-
-static void write_text(const char *file, const char *text) {
-  int fd = open(file, O_WRONLY | O_CREAT, 0600);
-  CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && !close(fd), "write %s", file);
-}
 
 static void check_text(const char *file, const char *text) {
   char got[256] = "";
@@ -111,19 +106,8 @@ static void say(int fd, const char *text) {
 }
 
 static void enter(bool user) {
-  char text[64];
-  uid_t uid = geteuid();
-  gid_t gid = getegid();
-  if (!user) {
-    MUST(!unshare(CLONE_NEWNET));
-    return;
-  }
-  MUST(!unshare(CLONE_NEWUSER | CLONE_NEWNET));
-  write_text("/proc/self/setgroups", "deny");
-  snprintf(text, sizeof text, "0 %u 1", uid);
-  write_text("/proc/self/uid_map", text);
-  snprintf(text, sizeof text, "0 %u 1", gid);
-  write_text("/proc/self/gid_map", text);
+  if (user) own_user(CLONE_NEWNET, 0, 0);
+  else MUST(!unshare(CLONE_NEWNET));
 }
 
 static short flags_of(const char *device) {
@@ -149,11 +133,11 @@ static void set_up(bool user) {
   struct sockaddr_in address = at("10.9.8.7", 0);
   memcpy(&request.ifr_addr, &address, sizeof address);
   MUST(!ioctl(fd, SIOCSIFADDR, &request) && !close(fd));
-  write_text("/proc/sys/net/ipv4/ip_unprivileged_port_start", "81\n");
-  write_text("/proc/sys/net/ipv4/ip_local_port_range", "41000 41900\n");
-  write_text("/proc/sys/net/ipv4/ping_group_range", "0 0\n");
-  write_text("/proc/sys/net/unix/max_dgram_qlen", "33\n");
-  if (user) write_text("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1\n");
+  write_file("/proc/sys/net/ipv4/ip_unprivileged_port_start", "81\n");
+  write_file("/proc/sys/net/ipv4/ip_local_port_range", "41000 41900\n");
+  write_file("/proc/sys/net/ipv4/ping_group_range", "0 0\n");
+  write_file("/proc/sys/net/unix/max_dgram_qlen", "33\n");
+  if (user) write_file("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1\n");
 }
 
 static void check_set_up(bool user) {
@@ -244,12 +228,12 @@ __attribute__((noreturn)) static void container(bool user) {
   int across = -1;
   if (user) { /* a connection from outside to a path */
     int doors = unix_server(&path, sizeof path);
-    write_text(scratch("door"), "open");
+    write_file(scratch("door"), "open");
     across = accept(doors, NULL, NULL);
     MUST(across >= 0 && !close(doors));
     say(across, "from inside");
   }
-  write_text(scratch(user ? "user" : "root"), "ready");
+  write_file(scratch(user ? "user" : "root"), "ready");
   int inside[] = {listener, calling, called, waiting, low, udp, sender, names, named, answer, not_accepted, route};
   while (!feature_finishing()) {
     for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)

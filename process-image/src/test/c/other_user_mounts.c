@@ -2,18 +2,13 @@
  * no number: a tmpfs with directories that only he may enter, a file with two names and a link; and its child. An
  * ordinary user does the same as himself.
  */
-#include "feature.h"
+#include "own_user.h"
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
 enum { OTHER = 65534 };
-
-static void write_file(const char *path, const char *text) {
-  int fd = open(path, O_WRONLY | O_CREAT, 0640);
-  CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && !close(fd), "write %s", path);
-}
 
 static void check_mount(void) {
   struct stat file, directory;
@@ -31,15 +26,7 @@ static void check_mount(void) {
 __attribute__((noreturn)) static void other(void) {
   feature_child();
   if (!geteuid()) MUST(!setresgid(OTHER, OTHER, OTHER) && !setresuid(OTHER, OTHER, OTHER));
-  uid_t uid = geteuid();
-  gid_t gid = getegid();
-  char text[64];
-  MUST(!unshare(CLONE_NEWUSER | CLONE_NEWNS) && !prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
-  write_file("/proc/self/setgroups", "deny");
-  snprintf(text, sizeof text, "0 %u 1", uid);
-  write_file("/proc/self/uid_map", text);
-  snprintf(text, sizeof text, "0 %u 1", gid);
-  write_file("/proc/self/gid_map", text);
+  own_user(CLONE_NEWNS, 0, 0);
   umask(0);
   MUST(!mount("m", scratch("m"), "tmpfs", 0, "mode=755"));
   MUST(!mkdir(scratch("m/closed"), 0700) && !mkdir(scratch("m/closed/below"), 0700));

@@ -2,7 +2,7 @@
  * there, with its mounts and host name, a thread and a child; one that has made a second namespace below, has another
  * number there and no capability left, and a root directory of which only its mounts are known (pivot_root(2)).
  */
-#include "feature.h"
+#include "own_user.h"
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -11,11 +11,6 @@
 
 static uid_t user;
 static gid_t group;
-
-static void write_file(const char *path, const char *text) {
-  int fd = open(path, O_WRONLY | O_CREAT, 0600);
-  CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && !close(fd), "write %s", path);
-}
 
 static void check_text(const char *path, const char *text) {
   char got[256] = "";
@@ -36,18 +31,6 @@ static void check_maps(unsigned inside, unsigned above) {
     CHECK(from == inside && count == 1 && (above == ~0U || to == above), "%s has %u %u %u", *file, from, to, count);
   }
   check_text("/proc/self/setgroups", "deny\n");
-}
-
-static void enter(int flags, unsigned inside) {
-  char text[64];
-  uid_t uid = geteuid();
-  gid_t gid = getegid();
-  MUST(!unshare(CLONE_NEWUSER | flags));
-  write_file("/proc/self/setgroups", "deny");
-  snprintf(text, sizeof text, "%u %u 1", inside, uid);
-  write_file("/proc/self/uid_map", text);
-  snprintf(text, sizeof text, "%u %u 1", inside, gid);
-  write_file("/proc/self/gid_map", text);
 }
 
 static unsigned long long capabilities(const char *field) {
@@ -91,7 +74,7 @@ static void *thread(void *unused) {
 
 __attribute__((noreturn)) static void container(void) {
   feature_child();
-  enter(CLONE_NEWNS | CLONE_NEWUTS, 0);
+  own_user(CLONE_NEWNS | CLONE_NEWUTS, 0, 0);
   MUST(!sethostname("ours", 4) && !setdomainname("its.domain", 10));
   MUST(!mount("t", scratch("t"), "tmpfs", 0, "size=1m,mode=700"));
   write_file(scratch("t/file"), "in it");
@@ -157,9 +140,9 @@ static void new_root(void) {
 
 __attribute__((noreturn)) static void sandbox(void) {
   feature_child();
-  enter(CLONE_NEWNS, 0);
+  own_user(CLONE_NEWNS, 0, 0);
   new_root();
-  enter(0, 4321);
+  own_user(0, 4321, 4321);
   for (int number = 0; number < 41; number++) MUST(!prctl(PR_CAPBSET_DROP, number, 0, 0, 0) || errno == EINVAL);
   uint32_t header[2] = {0x20080522, 0}, none[6] = {0};
   MUST(!syscall(SYS_capset, header, none) && !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
