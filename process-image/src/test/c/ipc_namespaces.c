@@ -175,7 +175,7 @@ static void second(void) {
 int main(int argc, char **argv) {
   feature_start(argc, argv);
   key = 0x75650000 | (getpid() & 0xffff);
-  snprintf(name, sizeof name, "/udckpt-namespace-%d", feature_pid);
+  snprintf(name, sizeof name, "/udckpt-feature-%d-namespace", feature_pid);
   MUST(!mkdir(scratch("q"), 0755));
   mq_unlink(name);
   make_objects(0, false);

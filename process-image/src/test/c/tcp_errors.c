@@ -52,6 +52,49 @@ static int refused(int bound) {
   return fd;
 }
 
+static void tells(int fd, int error) {
+  int now = 0;
+  socklen_t size = sizeof now;
+  MUST(!getsockopt(fd, SOL_SOCKET, SO_ERROR, &now, &size));
+  CHECK(now == error, "the error was %s, is %s", strerror(error), strerror(now));
+  MUST(!getsockopt(fd, SOL_SOCKET, SO_ERROR, &now, &size) && !now);
+}
+
+/* One that was connected, or not let in, and is neither any more: it tells a port that it does not hold. */
+static int former(int accepted, int answered) {
+  int fd = new_socket(), other = -1;
+  if (answered) {
+    MUST(fd >= 0 && !connect(fd, (void *)&at, length) && (other = accept(listener, NULL, NULL)) >= 0);
+    if (accepted) {
+      int calling = fd;
+      fd = other, other = calling;
+    }
+    MUST(!connect(fd, &(struct sockaddr){.sa_family = AF_UNSPEC}, sizeof(struct sockaddr)) && !close(other));
+  } else {
+    close(fd);
+    fd = refused(0);
+    MUST(!fcntl(fd, F_SETFL, 0));
+    tells(fd, ECONNREFUSED);
+    MUST(!connect(fd, &(struct sockaddr){.sa_family = AF_UNSPEC}, sizeof(struct sockaddr)));
+  }
+  return fd;
+}
+
+/* Which port one tells; nobody holds it, so that it can be bound anew. */
+static int port_of(int fd) {
+  struct sockaddr_storage name = {0};
+  socklen_t size = sizeof name;
+  MUST(!getsockname(fd, (void *)&name, &size));
+  return ((struct sockaddr_in *)&name)->sin_port;
+}
+
+static void binds(int fd, int before) {
+  CHECK(port_of(fd) == before, "its port was %d, is %d", before, port_of(fd));
+  struct sockaddr_storage name = at;
+  ((struct sockaddr_in *)&name)->sin_port = 0;
+  MUST(!bind(fd, (void *)&name, length) && !listen(fd, 1));
+}
+
 static void reads(int fd, const char *bytes, int error) {
   char got[16] = {0};
   ssize_t n = strlen(bytes) ? recv(fd, got, strlen(bytes), MSG_DONTWAIT) : 0;
@@ -62,17 +105,9 @@ static void reads(int fd, const char *bytes, int error) {
   CHECK(n == (error ? -1 : 0) && errno == error, "then %zd (%s)", n, strerror(errno));
 }
 
-static void tells(int fd, int error) {
-  int now = 0;
-  socklen_t size = sizeof now;
-  MUST(!getsockopt(fd, SOL_SOCKET, SO_ERROR, &now, &size));
-  CHECK(now == error, "the error was %s, is %s", strerror(error), strerror(now));
-  MUST(!getsockopt(fd, SOL_SOCKET, SO_ERROR, &now, &size) && !now);
-}
-
 int main(int argc, char **argv) {
   feature_start(argc, argv);
-  int sockets[2][10], rounds = 0, go[2];
+  int sockets[2][13], ports[2][13], rounds = 0, go[2];
   for (int round = 0; round < 2; round++) {
     memset(&at, 0, sizeof at);
     family = round ? AF_INET6 : AF_INET, at.ss_family = family,
@@ -85,7 +120,8 @@ int main(int argc, char **argv) {
     int *s = sockets[rounds++];
     for (int i = 0; i < 4; i++) s[i] = given_up(i & 1, i & 2 ? "left" : "", 0);
     for (int i = 4; i < 8; i++) s[i] = given_up(i & 1, i & 2 ? "left" : "", 1);
-    s[8] = refused(0), s[9] = refused(1);
+    s[8] = refused(0), s[9] = refused(1), s[10] = former(0, 1), s[11] = former(1, 1), s[12] = former(0, 0);
+    for (int i = 10; i < 13; i++) ports[s == sockets[1]][i] = port_of(s[i]);
     close(listener);
   }
   MUST(rounds && !pipe(go));
@@ -116,6 +152,15 @@ int main(int argc, char **argv) {
     reads(s[5], "", 0), tells(s[5], EPIPE), reads(s[6], "left", 0), tells(s[6], EPIPE);
     CHECK(send(s[7], "x", 1, MSG_NOSIGNAL) < 0 && errno == EPIPE, "%s", strerror(errno));
     tells(s[8], ECONNREFUSED), tells(s[9], ECONNREFUSED);
+    for (int k = 10; k < 13; k++) {
+      int six = 0;
+      socklen_t size = sizeof six;
+      MUST(!getsockopt(s[k], SOL_SOCKET, SO_DOMAIN, &six, &size));
+      family = six, length = six == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+      memset(&at, 0, sizeof at);
+      at.ss_family = family;
+      binds(s[k], ports[i][k]);
+    }
   }
   return feature_pass();
 }

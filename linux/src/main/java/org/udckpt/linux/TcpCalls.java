@@ -2,6 +2,7 @@ package org.udckpt.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static org.udckpt.linux.LinuxConstants.F_SETFL;
 import static org.udckpt.linux.LinuxConstants.MSG_DONTWAIT;
@@ -135,6 +136,18 @@ public final class TcpCalls {
             throw new LinuxError("connect", (int) -result);
         }
         await(socket, POLLERR, "the refusal of a TCP connection");
+    }
+
+    /** Takes what a socket has to tell, and its connection, if any: it can be bound and can connect as a new one. */
+    public static void disconnect(int socket) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, 8, 4);
+        LinuxError.check(
+                Syscall.call(Syscall.GETSOCKOPT, socket, SOL_SOCKET, SO_ERROR, data.address(), data.address() + 8),
+                "SO_ERROR");
+        data.set(JAVA_LONG, 0, 0); // AF_UNSPEC
+        data.set(JAVA_LONG, 8, 0);
+        LinuxError.check(Syscall.call(Syscall.CONNECT, socket, data.address(), 16), "disconnect");
     }
 
     private static boolean poll(int socket, int events, int milliseconds) {

@@ -94,8 +94,8 @@ public final class KernelsWord {
             line("inet IPPROTO_IPV6 26$", "IPV6_V6ONLY of a connection, where it means nothing"),
             line("inet getsockname$",
                     "the port of a socket that the kernel had chosen, and whose connection has ended"),
-            line("inet SOL_SOCKET 8$",
-                    "SO_RCVBUF as the kernel has grown it; what a process has chosen is tcp_socket.c's"),
+            line("inet SOL_SOCKET [78]$",
+                    "SO_SNDBUF and SO_RCVBUF as the kernel has grown them; those that a process has chosen: tcp_socket.c"),
             // Files without a name.
             part("link of a device$", "^(/.* \\(deleted\\)|/dev/\\w+)$",
                     "a device whose node has gone is its number: docs/internals/kinds.md"),

@@ -58,7 +58,7 @@ final class ThreadReader {
         // getpriority(2), "C library/kernel differences": the raw call returns 20 - nice
         thread.nice =
                 20 - (int) LinuxError.check(Syscall.call(Syscall.GETPRIORITY, 0, tid), "nice value of thread ", tid);
-        thread.ioPriority = (int) LinuxError.check(Syscall.call(252 /* ioprio_get */, 1 /* IOPRIO_WHO_PROCESS */, tid),
+        thread.ioPriority = (int) LinuxError.check(Syscall.call(Syscall.IOPRIO_GET, 1 /* IOPRIO_WHO_PROCESS */, tid),
                 "I/O priority of thread ", tid);
         byte[] mask = affinity(tid);
         thread.affinity = Arrays.equals(mask, affinity(0)) ? new byte[0] : mask;

@@ -119,6 +119,12 @@ final class AttributeCheck {
                         "object %d is not a closed TCP socket", values[0]);
                 row.require(TcpError.of(values[1]) != null, "error %d is none that a restart can make", values[1]);
             }
+            if (kind == AttributeKind.RELEASED_PORT) {
+                long socket = attribute.values()[0];
+                row.require(image.tcpSockets().stream()
+                        .anyMatch(one -> one != null && one.id() == socket && one.state() == TcpState.UNCONNECTED),
+                        "object %d is not a TCP socket that is not connected", socket);
+            }
             if (kind == AttributeKind.PEER_CREDENTIALS) {
                 row.require(PeerCredentials.possible(attribute.values()),
                         "pid, uid or a group of the socket's peer is missing or out of range (%d values)",

@@ -50,6 +50,11 @@ public enum AttributeKind {
      * (SO_ERROR, socket(7)), as errno(3) has it.
      */
     SOCKET_ERROR("socket-error", 2),
+    /**
+     * Of a process with a descriptor of a TCP socket that is not connected any more: the object's id. The socket still
+     * tells the port that it had (getsockname(2)), and does not hold it.
+     */
+    RELEASED_PORT("released-port", 1),
     /** /proc/PID/loginuid, if it differs from the agent's. */
     LOGIN_USER("loginuid", 1),
     /** By which a stopped process was stopped, where it is not SIGSTOP: what wait(2) tells its parent. */

@@ -17,7 +17,9 @@ import org.udckpt.process.trace.Registers;
 
 /** Makes a process's threads, gives them what the kernel keeps for each, and sets them to where they were stopped. */
 final class Threads {
-    private static final int SS_ONSTACK = 1, SS_DISABLE = 2, PR_SET_TIMERSLACK = 29;
+    private static final int SS_ONSTACK = 1, SS_DISABLE = 2, PR_SET_TIMERSLACK = 29, IOPRIO_WHO_PROCESS = 1;
+    /** Of what the system call getpriority(2) returns. */
+    private static final int NICE_ZERO = 20;
 
     private record Thread(ThreadState state, int hostTid) {}
 
@@ -27,6 +29,7 @@ final class Threads {
     private final Tracee tracee;
     private final OptionalInt mainEnd;
     private final List<Thread> threads = new ArrayList<>();
+    private boolean toldOfScheduling;
 
     /**
      * @param mainEnd the exit code with which the main thread has ended; empty: it has not
@@ -75,16 +78,34 @@ final class Threads {
         if (state.affinity().length > 0) {
             bind(tid, state);
         }
-        if (state.policy() != 0) {
+        schedule(tid, state);
+    }
+
+    /** What it has now is what the restart was started with. Who may not have it as it was goes on with that. */
+    private void schedule(int tid, ThreadState state) {
+        if (state.policy() != 0 || Syscall.call(Syscall.SCHED_GETSCHEDULER, tid) != 0) {
             long parameter = tracee.structure().i32(state.priority()).put();
-            tracee.callIn(tid, "scheduling policy " + state.policy(), Syscall.SCHED_SETSCHEDULER, 0, state.policy(),
-                    parameter);
+            set(tid, "scheduling policy (sched(7)) could not be set to " + state.policy() + "; allow it (ulimit -r), ",
+                    Syscall.SCHED_SETSCHEDULER, 0, state.policy(), parameter);
         }
-        if (state.ioPriority() != 0) {
-            tracee.callIn(tid, "I/O priority " + state.ioPriority(), 251 /* ioprio_set */, 1, 0, state.ioPriority());
+        if (state.ioPriority() != Syscall.call(Syscall.IOPRIO_GET, IOPRIO_WHO_PROCESS, tid)) {
+            set(tid, "I/O priority could not be set to " + state.ioPriority() + "; ", Syscall.IOPRIO_SET,
+                    IOPRIO_WHO_PROCESS, 0, state.ioPriority());
         }
-        if (state.nice() != 0) {
-            tracee.callIn(tid, "nice value " + state.nice(), Syscall.SETPRIORITY, 0, 0, state.nice());
+        int now = NICE_ZERO - (int) LinuxError.check(Syscall.call(Syscall.GETPRIORITY, 0, tid), "nice value");
+        if (state.nice() != now) {
+            set(tid, "nice value could not be set to " + state.nice() + ", and is " + now
+                    + "; start the restart with that one, ", Syscall.SETPRIORITY, 0, 0, state.nice());
+        }
+    }
+
+    private void set(int tid, String what, long call, long... arguments) {
+        long result = tracee.injector(tid).call(call, arguments);
+        if (result != -LinuxError.EPERM && result != -LinuxError.EACCES) {
+            LinuxError.check(result, tracee.name() + ": " + what);
+        } else if (!toldOfScheduling) {
+            toldOfScheduling = true; // of the first thread
+            System.err.println("udckpt: " + tracee.name() + ": its " + what + "or as root");
         }
     }
 

@@ -14,9 +14,9 @@ public final class Leftovers {
     private static final int KEY = 0x7564, KEYS = 3;
     private static final int PRIVATE = 0, GETPID = 11, SENDER = 6;
 
-    /** posix_queues.c. */
+    /** posix_queues.c, ipc_namespaces.c. */
     private static final List<String> QUEUES = List.of("ordered", "again", "full", "quiet", "ping", "empty", "busy",
-            "nothing", "single", "told", "closed");
+            "nothing", "single", "told", "closed", "namespace");
 
     private Leftovers() {}
 

@@ -99,7 +99,9 @@ final class PosixQueueRestore implements KindRestore<OpenPosixQueue> {
         String what = "make " + queue.what() + " for " + queue.mostMessages() + " messages of up to "
                 + queue.longestMessage() + " bytes: " + LinuxError.name(error);
         return switch (error) {
-            case LinuxError.EMFILE -> maker.unsupported(what + "; raise the limit of message queues (ulimit -q)");
+            case LinuxError.EMFILE -> maker.unsupported(what + "; remove the queues that the killed job has left, "
+                    + "which count as well (/dev/mqueue/" + queue.queueName() + "), or raise the limit of message "
+                    + "queues (ulimit -q)");
             case LinuxError.EINVAL, LinuxError.ENOSPC -> maker.unsupported(what + "; see the limits fs.mqueue.msg_max,"
                     + " fs.mqueue.msgsize_max and fs.mqueue.queues_max (sysctl), which only root's restart takes over"
                     + " from this machine");

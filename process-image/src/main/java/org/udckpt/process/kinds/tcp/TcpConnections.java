@@ -64,7 +64,16 @@ final class TcpConnections {
                     .filter(end -> end.remote.length > 0)
                     .forEach(end -> connected.put(new Connection(end.localAddress(), end.remoteAddress()), end));
             List<TcpSocket> sockets = new ArrayList<>();
-            settle().forEach((end, verdict) -> sockets.add(record(end, verdict, options)));
+            settle().forEach((end, verdict) -> {
+                TcpSocket socket = record(end, verdict, options);
+                if (socket.state() == TcpState.UNCONNECTED && end.hasReleasedPort()) {
+                    objects.add(Attribute.of(AttributeKind.RELEASED_PORT, end.open.process().namespacePid(), 0,
+                            end.id));
+                    objects.add(socket);
+                } else {
+                    sockets.add(socket);
+                }
+            });
             BoundPorts.tcp(sockets).forEach(objects::add);
         } finally {
             ends.forEach(TcpEnd::close);

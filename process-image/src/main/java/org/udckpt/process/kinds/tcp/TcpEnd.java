@@ -28,7 +28,7 @@ import org.udckpt.process.model.TcpOptions;
 /** A TCP socket of the stopped job, looked at through a duplicate of its descriptor. Close it. */
 final class TcpEnd implements AutoCloseable {
     private static final int SIOCOUTQ = 0x5411;
-    private static final int TCP_INFO = 11, SO_PEERNAME = 28, NAME_BYTES = 128;
+    private static final int TCP_INFO = 11, IPPROTO_IP = 0, IP_PROTOCOL = 52, SO_PEERNAME = 28, NAME_BYTES = 128;
     /** Offsets in struct tcp_info (linux/tcp.h). */
     private static final int UNACKED = 24, SACKED = 28, BYTES_ACKED = 120, BYTES_RECEIVED = 128, INFO_BYTES = 136;
 
@@ -149,6 +149,15 @@ final class TcpEnd implements AutoCloseable {
     /** Whether nothing more can arrive: the other end has ended its stream, or this process wants no more. */
     boolean receivesNoMore() {
         return (SocketEvents.of(socket) & POLLRDHUP) != 0;
+    }
+
+    /**
+     * Whether it was connected, and tells the port of that without holding it (inet_put_port,
+     * net/ipv4/inet_hashtables.c). Kernels that do not tell (before Linux 6.4): false.
+     */
+    boolean hasReleasedPort() {
+        return localAddress().port() != 0
+                && SocketOptions.number(socket, IPPROTO_IP, IP_PROTOCOL).orElse(1) == 0;
     }
 
     /** Whether it has an error or a notification to tell. */

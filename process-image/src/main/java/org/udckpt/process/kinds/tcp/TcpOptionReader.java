@@ -19,7 +19,9 @@ import org.udckpt.process.model.TcpSocket.TcpState;
 
 /** Reads the options of TCP sockets, and compares them with those of a new one. Close it. */
 final class TcpOptionReader implements AutoCloseable {
-    private static final int TCP_ULP = 31;
+    private static final int TCP_ULP = 31, TCP_MAXSEG = 2;
+    /** MAX_TCP_WINDOW (net/tcp.h). */
+    private static final int MOST_MAXSEG = 32767;
 
     private final ProtocolOptions usual = new ProtocolOptions(TcpOptions.SOL_TCP);
     private final ProtocolOptions ofMultipath = new ProtocolOptions(TcpOptions.IPPROTO_MPTCP);
@@ -37,10 +39,26 @@ final class TcpOptionReader implements AutoCloseable {
         int[] changed(TcpEnd end, TcpState state) {
             int[] changed = always.changed(end.domain, end.socket());
             boolean connected = state != TcpState.UNCONNECTED && state != TcpState.LISTENING;
-            int[] more = connected ? new int[0] : unconnected.changed(end.domain, end.socket());
+            int[] more = connected ? new int[0] : withoutLeftSize(unconnected.changed(end.domain, end.socket()));
             int[] all = Arrays.copyOf(changed, changed.length + more.length);
             System.arraycopy(more, 0, all, changed.length, more.length);
             return end.multipath ? SocketLevel.ofProtocol(TcpOptions.IPPROTO_MPTCP, all) : all;
+        }
+
+        /**
+         * TCP_MAXSEG of a socket that was connected before (connect(2), AF_UNSPEC) can be what that connection had left
+         * (mss_cache), which over loopback is more than anybody may set.
+         */
+        private static int[] withoutLeftSize(int[] options) {
+            int[] kept = new int[options.length];
+            int length = 0;
+            for (int i = 0; i < options.length; i += 3) {
+                if (options[i] != TcpOptions.SOL_TCP || options[i + 1] != TCP_MAXSEG || options[i + 2] <= MOST_MAXSEG) {
+                    System.arraycopy(options, i, kept, length, 3);
+                    length += 3;
+                }
+            }
+            return Arrays.copyOf(kept, length);
         }
 
         @Override

@@ -5,7 +5,9 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.NetworkCalls;
@@ -18,6 +20,7 @@ import org.udckpt.process.kinds.base.NamedProcess;
 import org.udckpt.process.kinds.base.ObjectOwners;
 import org.udckpt.process.kinds.socket.MadeSockets;
 import org.udckpt.process.kinds.tcp.PortBinding.How;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.TcpError;
 import org.udckpt.process.model.TcpOptions;
@@ -35,12 +38,16 @@ final class TcpRestore implements MadeHere {
     private final MadeSockets made = new MadeSockets();
     private final ObjectOwners owners;
     private final PendingErrors errors;
+    /** Ids of those that tell a port and do not hold it. */
+    private final Set<Long> released;
     private Consumer<String> warn = _ -> {};
     private boolean saidThatItWaits;
 
     TcpRestore(JobImage image, ObjectOwners owners) {
         this.owners = owners;
         this.errors = new PendingErrors(image);
+        this.released = image.attributes().stream().filter(one -> one.kind() == AttributeKind.RELEASED_PORT)
+                .map(one -> one.values()[0]).collect(Collectors.toSet());
         image.tcpSockets()
                 .stream()
                 .sorted(Comparator.comparingLong(TcpSocket::id))
@@ -53,7 +60,7 @@ final class TcpRestore implements MadeHere {
         TcpTable table = sockets.isEmpty() ? null : TcpTable.now();
         for (TcpSocket socket : sockets.values()) {
             TcpAddress local = TcpAddress.of(socket.local());
-            if (!owners.has(socket.id()) || socket.state() == TcpState.CLOSED) {
+            if (!owners.has(socket.id()) || socket.state() == TcpState.CLOSED || released.contains(socket.id())) {
                 continue;
             }
             if (local.port() != 0 || !local.any()) {
@@ -345,6 +352,10 @@ final class TcpRestore implements MadeHere {
     /** New, bound or listening. Options first: some decide about the port. */
     private void single(TcpSocket socket) {
         TcpLink link = link(socket);
+        if (released.contains(socket.id())) {
+            released(socket, link);
+            return;
+        }
         int fd = link.open(socket);
         made.add(socket.id(), fd);
         TcpSetup.options(socket, fd);
@@ -356,6 +367,44 @@ final class TcpRestore implements MadeHere {
             TcpCalls.listen(fd, socket.backlog());
         }
         TcpSetup.finish(socket, fd);
+    }
+
+    /** It has called from that port, and the kernel keeps it for the socket no more. */
+    private void released(TcpSocket socket, TcpLink link) {
+        int fd = link.open(socket);
+        int called = link.open(socket);
+        boolean done = false;
+        try {
+            boolean here = PortBinding.bindLoosely(fd, socket.local());
+            LinuxError.check(TcpCalls.bind(called, loopback(socket)), "a port to call");
+            TcpCalls.connectToNobody(fd, TcpCalls.name(Syscall.GETSOCKNAME, called));
+            TcpCalls.disconnect(fd);
+            done = here;
+        } catch (LinuxError e) {
+            Files.close(fd); // a new one does the same but for the name
+            fd = link.open(socket);
+        } finally {
+            Files.close(called);
+        }
+        made.add(socket.id(), fd);
+        if (!done) {
+            sayOtherNames(socket);
+        }
+        TcpSetup.options(socket, fd);
+        TcpSetup.finish(socket, fd);
+    }
+
+    /** Its address, or for any address that of the loopback device; no port. */
+    private static byte[] loopback(TcpSocket socket) {
+        byte[] name = anyPort(socket.local());
+        if (TcpAddress.of(name).any()) {
+            if (socket.domain() == TcpAddress.IPV4) {
+                System.arraycopy(new byte[]{127, 0, 0, 1}, 0, name, 4, 4);
+            } else {
+                name[23] = 1; // in6_addr of struct sockaddr_in6
+            }
+        }
+        return name;
     }
 
     private static boolean bound(int fd, TcpSocket socket, TcpLink link) {
