@@ -95,7 +95,7 @@ public final class KernelsWord {
             line("inet getsockname$",
                     "the port of a socket that the kernel had chosen, and whose connection has ended"),
             line("inet SOL_SOCKET [78]$",
-                    "SO_SNDBUF and SO_RCVBUF as the kernel has grown them; those that a process has chosen: tcp_socket.c"),
+                    "SO_SNDBUF and SO_RCVBUF as the kernel has grown them; those of a process: tcp_socket.c"),
             // Files without a name.
             part("link of a device$", "^(/.* \\(deleted\\)|/dev/\\w+)$",
                     "a device whose node has gone is its number: docs/internals/kinds.md"),

@@ -95,7 +95,7 @@ final class Threads {
         int now = NICE_ZERO - (int) LinuxError.check(Syscall.call(Syscall.GETPRIORITY, 0, tid), "nice value");
         if (state.nice() != now) {
             set(tid, "nice value could not be set to " + state.nice() + ", and is " + now
-                    + "; start the restart with that one, ", Syscall.SETPRIORITY, 0, 0, state.nice());
+                    + "; restart with nice -n " + state.nice() + ", ", Syscall.SETPRIORITY, 0, 0, state.nice());
         }
     }
 

@@ -47,6 +47,25 @@ class InheritanceTest {
         }
     }
 
+    /** A restart is started with another nice value than the job was, as batch systems do; root's has the job's. */
+    @Test
+    void aRestartedJobHasItsNiceValue() throws Exception {
+        Path go = directory.resolve("go");
+        String images = directory.resolve("images").toString();
+        try (Udckpts udckpts = new Udckpts(directory)) {
+            Udckpts.Running job = udckpts.start("run", "--name", "nice", "--dir", images, "--", "/bin/sh", "-c",
+                    "nice; until [ -e " + go + " ]; do sleep 0.1; done; nice");
+            job.awaitOutput("0\n");
+            Udckpts.Result checkpoint = udckpts.run("checkpoint", "nice", "--then", "kill");
+            assertEquals(0, checkpoint.code(), checkpoint.toString());
+            job.await(60);
+            Files.createFile(go);
+            Udckpts.Result again =
+                    udckpts.startLimited("renice -n 5 -p $$ >&2", Map.of(), "restart", images).await(60);
+            assertEquals("0\n", again.output(), again.toString());
+        }
+    }
+
     private static long ignored(Udckpts.Result result) {
         String line = result.output().lines().filter(one -> one.startsWith("SigIgn:")).findFirst()
                 .orElseThrow(() -> new AssertionError(result.toString()));
