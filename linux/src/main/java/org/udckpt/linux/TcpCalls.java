@@ -129,10 +129,16 @@ public final class TcpCalls {
         }
     }
 
+    /** Calls, and does not wait for an answer. 0 or {@code -errno}. @param socket whose calls do not wait */
+    public static long begin(int socket, byte[] name) {
+        long result = Syscall.call(Syscall.CONNECT, socket, put(name), name.length);
+        return result == -EINPROGRESS ? 0 : result;
+    }
+
     /** Calls a port at which nobody listens: {@code socket} has the error of that. */
     public static void connectToNobody(int socket, byte[] name) {
-        long result = Syscall.call(Syscall.CONNECT, socket, put(name), name.length);
-        if (result != -EINPROGRESS) { // which has taken the error
+        long result = begin(socket, name);
+        if (result < 0) { // which has taken the error
             throw new LinuxError("connect", (int) -result);
         }
         await(socket, POLLERR, "the refusal of a TCP connection");

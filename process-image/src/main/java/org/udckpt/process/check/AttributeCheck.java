@@ -125,6 +125,13 @@ final class AttributeCheck {
                         .anyMatch(one -> one != null && one.id() == socket && one.state() == TcpState.UNCONNECTED),
                         "object %d is not a TCP socket that is not connected", socket);
             }
+            if (kind == AttributeKind.CALLING) {
+                long socket = attribute.values()[0];
+                row.require(image.tcpSockets().stream()
+                        .anyMatch(one -> one != null && one.id() == socket && one.state() == TcpState.UNCONNECTED
+                                && one.remote() != null && one.remote().length > 0),
+                        "object %d is not a TCP socket with somebody to call", socket);
+            }
             if (kind == AttributeKind.PEER_CREDENTIALS) {
                 row.require(PeerCredentials.possible(attribute.values()),
                         "pid, uid or a group of the socket's peer is missing or out of range (%d values)",

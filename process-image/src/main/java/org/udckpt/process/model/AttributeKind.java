@@ -55,6 +55,11 @@ public enum AttributeKind {
      * tells the port that it had (getsockname(2)), and does not hold it.
      */
     RELEASED_PORT("released-port", 1),
+    /**
+     * Of a process with a descriptor of a TCP socket that is not connected: the object's id. It calls its remote
+     * address, and nobody has answered yet.
+     */
+    CALLING("calling", 1),
     /** /proc/PID/loginuid, if it differs from the agent's. */
     LOGIN_USER("loginuid", 1),
     /** By which a stopped process was stopped, where it is not SIGSTOP: what wait(2) tells its parent. */

@@ -83,7 +83,7 @@ final class KernelAttributes {
             }
             case DENY_WRITE_EXECUTE, MEMORY_MERGE, HUGE_PAGES_DISABLED, LOCK_FUTURE, CORE_FILTER, LOGIN_USER -> {
             } // of the process
-            case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, SOCKET_ERROR, RELEASED_PORT, STOP_SIGNAL,
+            case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, SOCKET_ERROR, RELEASED_PORT, CALLING, STOP_SIGNAL,
                     SHARED_DESCRIPTORS,
                     SHARED_DIRECTORIES, SHARED_MEMORY, SHARED_HANDLERS, MAIN_ENDED, TIMER_CLOCK -> {
             } // other processes: ProcessTree; and what is open: Descriptors
@@ -125,7 +125,8 @@ final class KernelAttributes {
                 case MACHINE_CHECK, IO_FLUSHER, TIME_STAMP_COUNTER, CPUID, STORE_BYPASS, INDIRECT_BRANCH,
                         MEMORY_POLICY -> {
                 } // of threads and memory
-                case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, SOCKET_ERROR, RELEASED_PORT, STOP_SIGNAL,
+                case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, SOCKET_ERROR, RELEASED_PORT, CALLING,
+                        STOP_SIGNAL,
                         SHARED_DESCRIPTORS,
                         SHARED_DIRECTORIES, SHARED_MEMORY, SHARED_HANDLERS, MAIN_ENDED, TIMER_CLOCK -> {
                 }

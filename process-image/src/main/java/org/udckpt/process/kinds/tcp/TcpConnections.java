@@ -27,6 +27,8 @@ final class TcpConnections {
      * (TCP_DELACK_MAX, TCP_CORK).
      */
     private static final int LOOKS = 250;
+    /** After so many nobody answers a call; within this machine the answer comes at once. */
+    private static final int ANSWERED = 20;
 
     private record Found(OpenDescriptor open, long id) {}
 
@@ -39,6 +41,7 @@ final class TcpConnections {
     private final List<Found> found = new ArrayList<>();
     private final List<TcpEnd> ends = new ArrayList<>();
     private final Map<Connection, TcpEnd> connected = new HashMap<>();
+    private boolean unanswered;
     /** Why the last look gave no verdict. */
     private RuntimeException unsettled;
     private TcpTable table;
@@ -66,7 +69,11 @@ final class TcpConnections {
             List<TcpSocket> sockets = new ArrayList<>();
             settle().forEach((end, verdict) -> {
                 TcpSocket socket = record(end, verdict, options);
-                if (socket.state() == TcpState.UNCONNECTED && end.hasReleasedPort()) {
+                boolean alone = socket.state() == TcpState.UNCONNECTED;
+                if (alone && socket.remote().length > 0) {
+                    objects.add(Attribute.of(AttributeKind.CALLING, end.open.process().namespacePid(), 0, end.id));
+                }
+                if (alone && end.hasReleasedPort()) {
                     objects.add(Attribute.of(AttributeKind.RELEASED_PORT, end.open.process().namespacePid(), 0,
                             end.id));
                     objects.add(socket);
@@ -82,6 +89,7 @@ final class TcpConnections {
 
     private Map<TcpEnd, Verdict> settle() {
         for (int n = 0; n < LOOKS; n++) {
+            unanswered = n >= ANSWERED;
             Map<TcpEnd, Verdict> verdicts = look();
             if (verdicts != null) {
                 external.forEach(this::addExternal);
@@ -132,6 +140,8 @@ final class TcpConnections {
             // closed when the last bytes have arrived, for which there may have to be room
             case TcpTable.CLOSING, TcpTable.LAST_ACK -> connection(end, state) == null ? null
                     : wait(end, "it is being closed");
+            case TcpTable.SYN_SENT -> unanswered ? new Verdict(TcpState.UNCONNECTED, 0)
+                    : wait(end, "it is being connected");
             default -> wait(end, "it is being connected or closed");
         };
     }

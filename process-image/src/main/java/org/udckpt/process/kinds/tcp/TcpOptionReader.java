@@ -11,6 +11,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.NetworkCalls;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.TcpTable;
 import org.udckpt.process.kinds.socket.SocketOptions;
 import org.udckpt.process.model.SocketLevel;
 import org.udckpt.process.model.TcpOptions;
@@ -93,7 +94,8 @@ final class TcpOptionReader implements AutoCloseable {
         int socket = end.socket();
         String congestion = congestion(socket);
         ProtocolOptions options = end.multipath ? ofMultipath : usual;
-        byte[] remote = state == TcpState.CLOSED && end.remote.length == 0 ? end.formerRemote() : end.remote;
+        boolean calling = state == TcpState.UNCONNECTED && end.state() != TcpTable.CLOSE;
+        byte[] remote = calling || state == TcpState.CLOSED && end.remote.length == 0 ? end.formerRemote() : end.remote;
         return new TcpSocket(end.id, end.open.openFlags(), end.domain, state, peer, end.local, remote, queued, shutdown,
                 backlog, options.changed(end, state), SocketOptions.receiveTimeoutUs(socket),
                 SocketOptions.sendTimeoutUs(socket), SocketOptions.linger(socket),

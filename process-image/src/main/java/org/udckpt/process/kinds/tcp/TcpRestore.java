@@ -40,18 +40,24 @@ final class TcpRestore implements MadeHere {
     private final PendingErrors errors;
     /** Ids of those that tell a port and do not hold it. */
     private final Set<Long> released;
+    private final Set<Long> calling;
     private Consumer<String> warn = _ -> {};
     private boolean saidThatItWaits;
 
     TcpRestore(JobImage image, ObjectOwners owners) {
         this.owners = owners;
         this.errors = new PendingErrors(image);
-        this.released = image.attributes().stream().filter(one -> one.kind() == AttributeKind.RELEASED_PORT)
-                .map(one -> one.values()[0]).collect(Collectors.toSet());
+        this.released = ids(image, AttributeKind.RELEASED_PORT);
+        this.calling = ids(image, AttributeKind.CALLING);
         image.tcpSockets()
                 .stream()
                 .sorted(Comparator.comparingLong(TcpSocket::id))
                 .forEach(socket -> this.sockets.put(socket.id(), socket));
+    }
+
+    private static Set<Long> ids(JobImage image, AttributeKind kind) {
+        return image.attributes().stream().filter(one -> one.kind() == kind).map(one -> one.values()[0])
+                .collect(Collectors.toSet());
     }
 
     /** Dry run: binds each as a restart would, then closes it. */
@@ -91,6 +97,7 @@ final class TcpRestore implements MadeHere {
         each(TcpState.UNCONNECTED, this::single);
         each(TcpState.LISTENING, this::single);
         each(TcpState.WAITING, this::waiting);
+        each(TcpState.UNCONNECTED, this::call); // which may be answered now
         // Only now: nobody binds a port any more that one of these has.
         each(TcpState.UNCONNECTED, socket -> TcpSetup.share(socket, made.get(socket.id())));
         for (TcpState bound : List.of(TcpState.UNCONNECTED, TcpState.LISTENING)) {
@@ -367,6 +374,22 @@ final class TcpRestore implements MadeHere {
             TcpCalls.listen(fd, socket.backlog());
         }
         TcpSetup.finish(socket, fd);
+    }
+
+    /** Where it was to be connected. */
+    private void call(TcpSocket socket) {
+        if (!calling.contains(socket.id())) {
+            return;
+        }
+        int fd = made.get(socket.id());
+        TcpCalls.flags(fd, socket.flags() | Syscall.O_NONBLOCK);
+        long result = TcpCalls.begin(fd, socket.remote());
+        if (result != 0) {
+            warn.accept("process " + owner(socket).pid() + ": " + TcpLink.named(socket)
+                    + " was to be connected, and cannot be called from here (" + LinuxError.name((int) -result)
+                    + "): it is not connected now");
+        }
+        TcpCalls.flags(fd, socket.flags());
     }
 
     /** It has called from that port, and the kernel keeps it for the socket no more. */
