@@ -50,7 +50,8 @@ class LyingTablesTest {
                     "nameless_handles", "io_uring", "io_uring_files", "io_uring_opens", "aio", "user_namespaces",
                     "time_namespaces",
                     "ipc_namespaces",
-                    "pid_namespace", "nested_pid_namespaces", "mapped_before", "gone_mounts", "tcp_errors", "tcp_calling",
+                    "pid_namespace", "nested_pid_namespaces", "mapped_before", "gone_mounts", "tcp_errors",
+                    "tcp_calling",
                     "mount_sockets", "fanotify", "network_namespace", "overlay_mounts");
     private static final int RESTORED = Integer.getInteger("udckpt.lies", 40);
     private static final Path NOWHERE = Path.of("/nowhere");
