@@ -17,7 +17,7 @@ public final class OwnCommandLine {
      * @param arguments as the JVM gives them to main
      */
     public static String[] arguments(String[] arguments) {
-        List<String> words = read("/proc/self/cmdline");
+        List<String> words = texts("/proc/self/cmdline");
         if (words.size() < arguments.length) {
             throw new IllegalStateException("/proc/self/cmdline has " + words.size() + " words, fewer than the "
                     + arguments.length + " arguments of the program");
@@ -28,7 +28,7 @@ public final class OwnCommandLine {
     /** The variables that this process was started with; of two with one name the first, as getenv(3) has it. */
     public static Map<String, String> environment() {
         Map<String, String> variables = new LinkedHashMap<>();
-        for (String entry : read("/proc/self/environ")) {
+        for (String entry : texts("/proc/self/environ")) {
             int equals = entry.indexOf('=', 1);
             if (equals > 0) {
                 variables.putIfAbsent(entry.substring(0, equals), entry.substring(equals + 1));
@@ -37,7 +37,7 @@ public final class OwnCommandLine {
         return variables;
     }
 
-    private static List<String> read(String file) {
+    private static List<String> texts(String file) {
         byte[] bytes = Proc.bytes(file);
         List<String> texts = new ArrayList<>();
         int start = 0;
