@@ -1,6 +1,7 @@
 package org.udckpt.process.kinds.tcp;
 
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 import org.udckpt.linux.TcpAddress;
 import org.udckpt.linux.TcpCalls;
 import org.udckpt.linux.TcpTable;
@@ -45,20 +46,22 @@ record PortBinding(How how, long result) {
     /**
      * As connect(2) binds: the port is free again when the connection is over, though getsockname(2) still tells it.
      *
-     * @return false: to another port of that address, if at all (before Linux 6.3, or it is in use)
+     * @return false: to another port of that address, if at all (before Linux 6.3; it is in use, or not in
+     *     net.ipv4.ip_local_port_range)
      */
     static boolean bindLoosely(int socket, byte[] name) {
         int port = TcpAddress.of(name).port();
-        byte[] any = name.clone();
-        any[2] = any[3] = 0;
+        byte[] any = CalledName.anyPort(name);
+        boolean bound = false;
         try {
             TcpCalls.option(socket, IPPROTO_IP, IP_LOCAL_PORT_RANGE, port << 16 | port);
-            boolean bound = TcpCalls.bind(socket, any) == 0;
+            bound = TcpCalls.bind(socket, any) == 0;
             TcpCalls.option(socket, IPPROTO_IP, IP_LOCAL_PORT_RANGE, 0);
-            return bound || TcpCalls.bind(socket, any) == 0 && port == 0;
         } catch (LinuxError e) {
-            return TcpCalls.bind(socket, any) == 0 && port == 0;
+            // then the kernel chooses
         }
+        bound = bound || TcpCalls.bind(socket, any) == 0;
+        return bound && (port == 0 || TcpAddress.of(TcpCalls.name(Syscall.GETSOCKNAME, socket)).port() == port);
     }
 
     boolean bound() {

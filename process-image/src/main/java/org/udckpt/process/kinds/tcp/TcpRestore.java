@@ -208,10 +208,10 @@ final class TcpRestore implements MadeHere {
             if (socket.remote().length > 0) {
                 sayOtherNames(socket);
             }
-            pair = between(socket, socket.local(), anyPort(socket.local())).pair;
+            pair = between(socket, socket.local(), CalledName.anyPort(socket.local())).pair;
         }
         if (pair == null) {
-            pair = between(socket, anyPort(socket.local()), anyPort(socket.local())).pair;
+            pair = between(socket, CalledName.anyPort(socket.local()), CalledName.anyPort(socket.local())).pair;
         }
         if (pair == null) {
             throw owner(socket).failed("no port is free at the address of " + TcpLink.named(socket)
@@ -247,8 +247,10 @@ final class TcpRestore implements MadeHere {
         try {
             boolean there = socket.remote().length > 0 && PortBinding.bind(called, socket.remote(), true).bound();
             boolean here = PortBinding.bindLoosely(own, socket.local());
-            if (!there) {
-                TcpCalls.bind(called, anyPort(socket.local()));
+            if (!there && TcpCalls.bind(called, CalledName.of(socket)) < 0) {
+                // its address is not of this machine any more
+                LinuxError.check(TcpCalls.bind(called, CalledName.loopback(socket)),
+                        "a port to call");
             }
             if (!there || !here) {
                 sayOtherNames(socket);
@@ -344,12 +346,6 @@ final class TcpRestore implements MadeHere {
         }
     }
 
-    private static byte[] anyPort(byte[] name) {
-        byte[] other = name.clone();
-        other[2] = other[3] = 0;
-        return other;
-    }
-
     /** The record of a connection's end that is not in the image. */
     private static TcpSocket otherEnd(TcpSocket like, byte[] local, byte[] remote) {
         return new TcpSocket(0, 0, like.domain(), like.state(), 0, local, remote, new byte[0], 0, 0, like.options(), 0,
@@ -399,7 +395,7 @@ final class TcpRestore implements MadeHere {
         boolean done = false;
         try {
             boolean here = PortBinding.bindLoosely(fd, socket.local());
-            LinuxError.check(TcpCalls.bind(called, loopback(socket)), "a port to call");
+            LinuxError.check(TcpCalls.bind(called, CalledName.of(socket)), "a port to call");
             TcpCalls.connectToNobody(fd, TcpCalls.name(Syscall.GETSOCKNAME, called));
             TcpCalls.disconnect(fd);
             done = here;
@@ -415,19 +411,6 @@ final class TcpRestore implements MadeHere {
         }
         TcpSetup.options(socket, fd);
         TcpSetup.finish(socket, fd);
-    }
-
-    /** Its address, or for any address that of the loopback device; no port. */
-    private static byte[] loopback(TcpSocket socket) {
-        byte[] name = anyPort(socket.local());
-        if (TcpAddress.of(name).any()) {
-            if (socket.domain() == TcpAddress.IPV4) {
-                System.arraycopy(new byte[]{127, 0, 0, 1}, 0, name, 4, 4);
-            } else {
-                name[23] = 1; // in6_addr of struct sockaddr_in6
-            }
-        }
-        return name;
     }
 
     private static boolean bound(int fd, TcpSocket socket, TcpLink link) {
