@@ -5,7 +5,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#define LONG_MESSAGE 3000
+#define LONG_MESSAGE 30000 /* of several pages */
 
 static uid_t self_uid, user; /* who the children are: others, where it may make them so */
 

@@ -36,7 +36,7 @@ final class KernelReader implements AutoCloseable {
     /** @throws LinuxError this user, or this kernel, cannot. @throws IOException the kernel does not tell its types */
     KernelReader() throws IOException {
         try {
-            types = new KernelTypes();
+            types = KernelTypes.running();
             map = (int) bpf("bpf(2): a map", MAP_CREATE,
                     new Words(32).i32(ARRAY).i32(4).i32(ADDRESS_BYTES + MOST).i32(1));
             byte[] code = code();
@@ -140,9 +140,13 @@ final class KernelReader implements AutoCloseable {
      * @param task {@link #currentTask}
      */
     long socket(long task, int descriptor) throws IOException {
+        return pointer(pointer(file(task, descriptor), "file", "private_data"), "socket", "sk");
+    }
+
+    /** The address of the struct file behind a descriptor. @param task {@link #currentTask} */
+    long file(long task, int descriptor) throws IOException {
         long table = pointer(pointer(task, "task_struct", "files"), "files_struct", "fdt");
-        long file = pointer(pointer(table, "fdtable", "fd") + 8L * descriptor);
-        return pointer(pointer(file, "file", "private_data"), "socket", "sk");
+        return pointer(pointer(table, "fdtable", "fd") + 8L * descriptor);
     }
 
     byte[] bytes(long address, int length) {

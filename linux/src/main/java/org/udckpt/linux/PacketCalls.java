@@ -62,12 +62,17 @@ public final class PacketCalls {
 
     /** Bytes sent, or {@code -errno}. */
     public static long send(int socket, byte[] message, byte[] to) {
+        return send(socket, message, to, MSG_DONTWAIT);
+    }
+
+    /** As that, with flags of send(2). @param to empty: to where it is connected */
+    public static long send(int socket, byte[] message, byte[] to, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment data = arena.allocate(message.length + to.length + 1L, 8);
             MemorySegment.copy(to, 0, data, JAVA_BYTE, 0, to.length);
             MemorySegment.copy(message, 0, data, JAVA_BYTE, to.length, message.length);
-            return Syscall.call(Syscall.SENDTO, socket, data.address() + to.length, message.length, MSG_DONTWAIT,
-                    data.address(), to.length);
+            return Syscall.call(Syscall.SENDTO, socket, data.address() + to.length, message.length, flags,
+                    to.length == 0 ? 0 : data.address(), to.length);
         }
     }
 }

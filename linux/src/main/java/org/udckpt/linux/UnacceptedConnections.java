@@ -13,15 +13,13 @@ import java.util.List;
  * only; the caller sees to it that neither the listener nor its queue changes meanwhile.
  */
 public final class UnacceptedConnections implements AutoCloseable {
-    private static final int MOST_MESSAGES = 1 << 16;
-
     /**
      * @param pid as the process was numbered in the asked depth of pid namespaces; 0: it was in none of that depth
      */
     public record User(int pid, int uid, int gid) {}
 
     /**
-     * @param descriptors whether any came with it; {@code bytes} is null where they are not in one piece
+     * @param descriptors whether any came with it
      */
     public record Message(User sender, boolean descriptors, byte[] bytes) {}
 
@@ -32,11 +30,13 @@ public final class UnacceptedConnections implements AutoCloseable {
 
     private final KernelReader kernel;
     private final KernelTypes types;
+    private final SocketBuffers buffers;
 
     /** @throws LinuxError this user, or this kernel, cannot. @throws IOException as that */
     public UnacceptedConnections() throws IOException {
         kernel = new KernelReader();
         types = kernel.types;
+        buffers = new SocketBuffers(kernel);
     }
 
     /**
@@ -50,23 +50,10 @@ public final class UnacceptedConnections implements AutoCloseable {
         long socket = kernel.socket(task, listener);
         int level = depth + kernel.number(kernel.pointer(task, "task_struct", "thread_pid"), "pid", "level");
         List<End> ends = new ArrayList<>();
-        for (long one : queue(socket)) {
+        for (long one : buffers.queue(socket, "sk_receive_queue")) {
             ends.add(end(kernel.pointer(one, "sk_buff", "sk"), level));
         }
         return ends;
-    }
-
-    /** Its struct sk_buffs: a ring, of which the head is in the socket. */
-    private List<Long> queue(long socket) throws IOException {
-        long head = socket + types.offset("sock", "sk_receive_queue");
-        List<Long> all = new ArrayList<>();
-        for (long one = kernel.pointer(head); one != head; one = kernel.pointer(one, "sk_buff", "next")) {
-            all.add(one);
-            if (all.size() > MOST_MESSAGES) {
-                throw new IOException("the queue of a unix socket has no end");
-            }
-        }
-        return all;
     }
 
     private End end(long socket, int level) throws IOException {
@@ -76,7 +63,7 @@ public final class UnacceptedConnections implements AutoCloseable {
         long user = kernel.pointer(socket, "sock", "sk_peer_cred");
         int pid = pid(kernel.pointer(socket, "sock", "sk_peer_pid"), level);
         List<Message> messages = new ArrayList<>();
-        for (long one : queue(socket)) {
+        for (long one : buffers.queue(socket, "sk_receive_queue")) {
             messages.add(message(one, level));
         }
         return new End(new User(pid, kernel.number(user, "cred", "euid"), kernel.number(user, "cred", "egid")),
@@ -101,11 +88,8 @@ public final class UnacceptedConnections implements AutoCloseable {
         long along = buffer + types.offset("sk_buff", "cb");
         User sender = new User(pid(kernel.pointer(along, "unix_skb_parms", "pid"), level),
                 kernel.number(along, "unix_skb_parms", "uid"), kernel.number(along, "unix_skb_parms", "gid"));
-        boolean whole = kernel.number(buffer, "sk_buff", "data_len") == 0;
-        byte[] bytes = whole
-                ? kernel.bytes(kernel.pointer(buffer, "sk_buff", "data"), kernel.number(buffer, "sk_buff", "len"))
-                : null;
-        return new Message(sender, kernel.pointer(along, "unix_skb_parms", "fp") != 0, bytes);
+        return new Message(sender, kernel.pointer(along, "unix_skb_parms", "fp") != 0,
+                buffers.message(buffer));
     }
 
     @Override

@@ -96,6 +96,7 @@ import org.udckpt.process.kinds.thread.ThreadDescriptorKind;
 import org.udckpt.process.kinds.timerfd.TimerFdKind;
 import org.udckpt.process.kinds.udp.UdpShutdownKind;
 import org.udckpt.process.kinds.udp.UdpSocketKind;
+import org.udckpt.process.kinds.udp.UdpUnsentKind;
 import org.udckpt.process.kinds.unix.CredentialsInFlightKind;
 import org.udckpt.process.kinds.unix.DescriptorInFlightKind;
 import org.udckpt.process.kinds.unix.GonePeerKind;
@@ -284,7 +285,9 @@ public enum ObjectKinds {
     THREAD_DIRECTORY(new ThreadDirectoryKind()),
     THREAD_DESCRIPTOR(new ThreadDescriptorKind()),
     /** What is mapped and executed since before. */
-    EARLIER_PATH(new EarlierPathKind());
+    EARLIER_PATH(new EarlierPathKind()),
+    /** UDP_CORK and MSG_MORE of udp(7). */
+    UDP_UNSENT(new UdpUnsentKind());
 
     private static final Map<Class<?>, ObjectKind<?>> BY_RECORD = new HashMap<>();
 

@@ -31,7 +31,7 @@ record Feature(String name, String refusal, boolean mayRestore, boolean second) 
             case "userfaultfd" -> new Feature(name, "userfaultfd", false);
             case "landlock" -> new Feature(name, "landlock", !LANDLOCK);
             case "seccomp" -> new Feature(name, "seccomp", true); // an ordinary user's
-            case "tcp_errors" -> new Feature(name, "which only root can read", true);
+            case "tcp_errors", "udp_unsent" -> new Feature(name, "which only root can read", true);
             case "unix_waiting_messages" -> new Feature(name, "which only root can checkpoint", true);
             case "signalfd" -> new Feature(name, "signalfd", true);
             case "file_locks" -> new Feature(name, "lock", true);

@@ -42,7 +42,7 @@ class LyingTablesTest {
                     "file_offset", "task_attributes", "gone_names", "datagram_halves",
                     "scm_rights", "scm_credentials", "unix_waiting", "unix_waiting_messages", "sender_names",
                     "deleted_directory", "deleted_links", "other_name",
-                    "socket_filters", "sysv_sem", "sysv_msg", "sysv_undo", "inotify_names", "udp_states",
+                    "socket_filters", "sysv_sem", "sysv_msg", "sysv_undo", "inotify_names", "udp_states", "udp_unsent",
                     "posix_queues", "removed_node",
                     "ip_level", "raw_sockets", "packet_sockets", "netlink_peers", "ended_owner",
                     "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees",

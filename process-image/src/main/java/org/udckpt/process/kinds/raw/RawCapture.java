@@ -14,6 +14,7 @@ import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 import org.udckpt.process.kinds.socket.InternetName;
 import org.udckpt.process.kinds.socket.MulticastGroups;
+import org.udckpt.process.kinds.socket.SendQueue;
 import org.udckpt.process.kinds.socket.SocketCapture;
 import org.udckpt.process.kinds.socket.SocketEvents;
 import org.udckpt.process.kinds.socket.SocketOptions;
@@ -49,6 +50,9 @@ final class RawCapture implements SocketCapture {
         int events = SocketEvents.of(socket);
         if ((events & (POLLRDHUP | POLLHUP)) != 0) {
             throw open.refuse(type + " that was shut (shutdown(2)) cannot be checkpointed; close it first");
+        }
+        if (SendQueue.bytes(socket) > 0 && !SendQueue.becomesEmpty(socket)) {
+            throw open.failed(type + " collects a datagram that is not sent yet (MSG_MORE)");
         }
         MulticastGroups.refuseMember(open, socket, type.toString());
         try (SocketOptions options = new SocketOptions(type.type(), type.protocol(), PacketOptions.RAW)) {

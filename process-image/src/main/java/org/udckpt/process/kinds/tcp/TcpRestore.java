@@ -1,6 +1,5 @@
 package org.udckpt.process.kinds.tcp;
 
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,10 +18,8 @@ import org.udckpt.process.kinds.base.MadeHere;
 import org.udckpt.process.kinds.base.NamedProcess;
 import org.udckpt.process.kinds.base.ObjectOwners;
 import org.udckpt.process.kinds.socket.MadeSockets;
-import org.udckpt.process.kinds.tcp.PortBinding.How;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.TcpError;
 import org.udckpt.process.model.TcpOptions;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TcpSocket.TcpState;
@@ -32,6 +29,7 @@ import org.udckpt.process.model.TcpSocket.TcpState;
  * sockets and listeners (made later, since they would accept those connections); then the connections that wait to be
  * accepted. They are made in this process, in the network namespace of {@link NetworkCalls#in}, and handed over; those
  * of the namespace in which the job was started before the job's clock is set, since a port may have to be waited for.
+ * What had ended: {@link FormerConnections}.
  */
 final class TcpRestore implements MadeHere {
     private final Map<Long, TcpSocket> sockets = new LinkedHashMap<>();
@@ -91,10 +89,17 @@ final class TcpRestore implements MadeHere {
     @Override
     public void make(Consumer<String> told) {
         warn = told;
+        FormerConnections former = new FormerConnections(sockets, made, owners, errors, this::link, told);
         each(TcpState.CONNECTED, this::connected);
         each(TcpState.PEER_CLOSED, this::orphan);
-        each(TcpState.CLOSED, this::closed);
-        each(TcpState.UNCONNECTED, this::single);
+        each(TcpState.CLOSED, former::closed);
+        each(TcpState.UNCONNECTED, socket -> {
+            if (released.contains(socket.id())) {
+                former.released(socket);
+            } else {
+                single(socket);
+            }
+        });
         each(TcpState.LISTENING, this::single);
         each(TcpState.WAITING, this::waiting);
         each(TcpState.UNCONNECTED, this::call); // which may be answered now
@@ -193,159 +198,6 @@ final class TcpRestore implements MadeHere {
         TcpSetup.finish(socket, pair[0]);
     }
 
-    /**
-     * Both directions have ended. The kernel keeps no port for it, so that somebody else may have that, or the other
-     * end's, by now: then this one's other end is another (SO_PEERNAME), and its own port, too, if need be.
-     */
-    private void closed(TcpSocket socket) {
-        if (errors.of(socket.id()) == TcpError.REFUSED) {
-            refused(socket);
-            return;
-        }
-        TcpSocket other = otherClosed(socket);
-        int[] pair = socket.remote().length == 0 ? null : asItWas(socket);
-        if (pair == null) {
-            if (socket.remote().length > 0) {
-                sayOtherNames(socket);
-            }
-            pair = between(socket, socket.local(), CalledName.anyPort(socket.local())).pair;
-        }
-        if (pair == null) {
-            pair = between(socket, CalledName.anyPort(socket.local()), CalledName.anyPort(socket.local())).pair;
-        }
-        if (pair == null) {
-            throw owner(socket).failed("no port is free at the address of " + TcpLink.named(socket)
-                    + ", which is closed in both directions; try again in a minute");
-        }
-        TcpError error = errors.of(socket.id());
-        if (error != null) {
-            finishClosed(socket, pair[0], pair[1]);
-            PendingErrors.end(error, pair[0], pair[1]);
-            TcpCalls.flags(pair[0], socket.flags());
-            return;
-        }
-        boolean both = other != null && Arrays.equals(TcpCalls.name(Syscall.GETSOCKNAME, pair[1]), other.local());
-        finishClosed(socket, pair[0], pair[1]);
-        if (both) {
-            finishClosed(other, pair[1], pair[0]);
-        }
-        TcpCalls.shutdown(pair[1], TcpCalls.SHUT_WR);
-        TcpCalls.shutdown(pair[0], TcpCalls.SHUT_WR);
-        TcpCalls.flags(pair[0], socket.flags());
-        if (both) {
-            TcpCalls.flags(pair[1], other.flags());
-        } else {
-            Files.close(pair[1]);
-        }
-    }
-
-    /** It has called, and nobody listened; where it can be, from the port that it had, to the one that it called. */
-    private void refused(TcpSocket socket) {
-        int own = TcpSetup.open(socket);
-        made.add(socket.id(), own);
-        int called = TcpSetup.open(socket);
-        try {
-            boolean there = socket.remote().length > 0 && PortBinding.bind(called, socket.remote(), true).bound();
-            boolean here = PortBinding.bindLoosely(own, socket.local());
-            if (!there && TcpCalls.bind(called, CalledName.of(socket)) < 0) {
-                // its address is not of this machine any more
-                LinuxError.check(TcpCalls.bind(called, CalledName.loopback(socket)),
-                        "a port to call");
-            }
-            if (!there || !here) {
-                sayOtherNames(socket);
-            }
-            TcpSetup.options(socket, own);
-            TcpCalls.connectToNobody(own, TcpCalls.name(Syscall.GETSOCKNAME, called));
-            TcpCalls.flags(own, socket.flags());
-        } finally {
-            Files.close(called);
-        }
-    }
-
-    private void sayOtherNames(TcpSocket socket) {
-        warn.accept("process " + owner(socket).pid() + ": " + TcpLink.named(socket)
-                + " had ended, and its ports are in use or its addresses are not of this machine: "
-                + "getsockname(2) or SO_PEERNAME returns others now");
-    }
-
-    private void finishClosed(TcpSocket socket, int own, int other) {
-        made.add(socket.id(), own);
-        TcpCalls.fill(own, other, socket.queued());
-        TcpSetup.options(socket, own);
-    }
-
-    /** The other end of the same former connection, closed as well; null: it is not in the image. */
-    private TcpSocket otherClosed(TcpSocket socket) {
-        return sockets.values()
-                .stream()
-                .filter(one -> one != socket && one.state() == TcpState.CLOSED && !made.has(one.id())
-                        && errors.of(one.id()) == null && errors.of(socket.id()) == null
-                        && one.remote().length > 0 && Arrays.equals(one.local(), socket.remote())
-                        && Arrays.equals(one.remote(), socket.local()))
-                .findFirst()
-                .orElse(null);
-    }
-
-    /**
-     * {its own, the other end's}, with both names, or null: somebody else has one of them. What is left of the former
-     * connection lets one of the two call ({@link TcpLink}); where it holds a port, it is waited for.
-     */
-    private int[] asItWas(TcpSocket socket) {
-        TcpLink link = link(socket);
-        while (true) {
-            Attempt accepting = between(socket, socket.local(), socket.remote());
-            if (accepting.pair != null) {
-                return accepting.pair;
-            }
-            Attempt calling = between(socket, socket.remote(), socket.local());
-            if (calling.pair != null) {
-                return new int[]{calling.pair[1], calling.pair[0]};
-            }
-            if (link.expired() || !accepting.leaving && !calling.leaving) {
-                return null;
-            }
-            link.pause(socket);
-        }
-    }
-
-    /**
-     * @param pair    {called, calling}, or null
-     * @param leaving whether only what is left of ended connections was in the way
-     */
-    private record Attempt(int[] pair, boolean leaving) {
-        static final Attempt FAILED = new Attempt(null, false);
-    }
-
-    /** Connects two sockets with these names. */
-    private Attempt between(TcpSocket like, byte[] called, byte[] calling) {
-        int listener = TcpSetup.open(like);
-        int client = TcpSetup.open(like);
-        boolean done = false;
-        try {
-            PortBinding own = PortBinding.bind(listener, called, true);
-            PortBinding others = PortBinding.bind(client, calling, true);
-            if (!own.bound() || !others.bound()) {
-                return new Attempt(null, own.how() != How.FAILED && others.how() != How.FAILED);
-            }
-            others.end(client);
-            TcpCalls.listen(listener, 1);
-            done = TcpCalls.connect(client, TcpCalls.name(Syscall.GETSOCKNAME, listener)) == 0;
-            if (!done) {
-                return Attempt.FAILED;
-            }
-            int accepted = link(like).accept(listener,
-                    TcpAddress.of(TcpCalls.name(Syscall.GETSOCKNAME, client)));
-            own.end(accepted);
-            return new Attempt(new int[]{accepted, client}, false);
-        } finally {
-            Files.close(listener);
-            if (!done) {
-                Files.close(client);
-            }
-        }
-    }
-
     /** The record of a connection's end that is not in the image. */
     private static TcpSocket otherEnd(TcpSocket like, byte[] local, byte[] remote) {
         return new TcpSocket(0, 0, like.domain(), like.state(), 0, local, remote, new byte[0], 0, 0, like.options(), 0,
@@ -355,10 +207,6 @@ final class TcpRestore implements MadeHere {
     /** New, bound or listening. Options first: some decide about the port. */
     private void single(TcpSocket socket) {
         TcpLink link = link(socket);
-        if (released.contains(socket.id())) {
-            released(socket, link);
-            return;
-        }
         int fd = link.open(socket);
         made.add(socket.id(), fd);
         TcpSetup.options(socket, fd);
@@ -386,31 +234,6 @@ final class TcpRestore implements MadeHere {
                     + "): it is not connected now");
         }
         TcpCalls.flags(fd, socket.flags());
-    }
-
-    /** It has called from that port, and the kernel keeps it for the socket no more. */
-    private void released(TcpSocket socket, TcpLink link) {
-        int fd = link.open(socket);
-        int called = link.open(socket);
-        boolean done = false;
-        try {
-            boolean here = PortBinding.bindLoosely(fd, socket.local());
-            LinuxError.check(TcpCalls.bind(called, CalledName.of(socket)), "a port to call");
-            TcpCalls.connectToNobody(fd, TcpCalls.name(Syscall.GETSOCKNAME, called));
-            TcpCalls.disconnect(fd);
-            done = here;
-        } catch (LinuxError e) {
-            Files.close(fd); // a new one does the same but for the name
-            fd = link.open(socket);
-        } finally {
-            Files.close(called);
-        }
-        made.add(socket.id(), fd);
-        if (!done) {
-            sayOtherNames(socket);
-        }
-        TcpSetup.options(socket, fd);
-        TcpSetup.finish(socket, fd);
     }
 
     private static boolean bound(int fd, TcpSocket socket, TcpLink link) {

@@ -18,11 +18,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.NetworkCalls;
-import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.TcpAddress;
+import org.udckpt.linux.UnsentDatagram;
 import org.udckpt.process.kinds.base.CaptureScope;
 import org.udckpt.process.kinds.base.ObjectTable;
 import org.udckpt.process.kinds.base.OpenDescriptor;
@@ -44,7 +43,6 @@ import org.udckpt.process.model.SocketLevel;
  */
 final class UdpCapture implements SocketCapture {
     private static final int DATAGRAM_BYTES = 1 << 16;
-    private static final int SIOCOUTQ = 0x5411;
 
     private final ObjectTable table;
     /** By network namespace; null: the one in which the job was started. */
@@ -64,7 +62,11 @@ final class UdpCapture implements SocketCapture {
         long id = table.newId();
         UdpSocket read = read(open, socket, type, id);
         found.computeIfAbsent(NetworkCalls.current(), _ -> new ArrayList<>()).add(read);
-        UdpShutdown.of(read, socket, table.newId()).ifPresent(table::add);
+        UnsentDatagram collected = UdpUnsent.collected(open, read, socket);
+        if (collected != null) {
+            table.add(UdpUnsent.of(collected, read, table.newId()));
+        }
+        UdpShutdown.of(read, socket, collected, table.newId()).ifPresent(table::add);
         return id;
     }
 
@@ -97,9 +99,6 @@ final class UdpCapture implements SocketCapture {
 
     private static void refuseOddities(OpenDescriptor open, int socket, byte[] local) {
         String what = "UDP socket " + TcpAddress.of(local);
-        if (isCorked(socket) && pending(socket) > 0) {
-            throw open.failed(what + " is corked (UDP_CORK), and its pending data cannot be read");
-        }
         if (positive(SocketOptions.number(socket, PacketOptions.SOL_UDP, PacketOptions.UDP_ENCAP))) {
             throw open.refuse(what + ": a socket of a tunnel (UDP_ENCAP) cannot be checkpointed; close it first");
         }
@@ -108,12 +107,6 @@ final class UdpCapture implements SocketCapture {
 
     private static boolean isCorked(int socket) {
         return positive(SocketOptions.number(socket, PacketOptions.SOL_UDP, PacketOptions.UDP_CORK));
-    }
-
-    /** Bytes that were not sent yet, with what the kernel needs for them. */
-    private static int pending(int socket) {
-        LinuxError.check(Syscall.call(Syscall.IOCTL, socket, SIOCOUTQ, Scratch.data().address()), "SIOCOUTQ");
-        return Scratch.data().get(JAVA_INT, 0);
     }
 
     /** UDP_CORK is set again when other sockets have got from this one what they had not read. */

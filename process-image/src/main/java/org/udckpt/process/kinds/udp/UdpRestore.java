@@ -35,15 +35,17 @@ final class UdpRestore implements MadeHere {
     private final MadeSockets made = new MadeSockets();
     private final ObjectOwners owners;
     private final List<UdpShutdown> shut;
+    private final List<UdpUnsent> unsent;
 
     UdpRestore(JobImage image, ObjectOwners owners) {
         this.udp = PacketSetup.of(image, UdpSocket.class);
         this.owners = owners;
-        this.shut = image.objects()
-                .stream()
-                .filter(UdpShutdown.class::isInstance)
-                .map(UdpShutdown.class::cast)
-                .toList();
+        this.shut = all(image, UdpShutdown.class);
+        this.unsent = all(image, UdpUnsent.class);
+    }
+
+    private static <T> List<T> all(JobImage image, Class<T> record) {
+        return image.objects().stream().filter(record::isInstance).map(record::cast).toList();
     }
 
     /** With their addresses, and nothing else. */
@@ -58,6 +60,7 @@ final class UdpRestore implements MadeHere {
         each(this::fill); // when those of the job that sent are there, and before any hears one address only
         each(socket -> PacketSetup.options(socket, made.get(socket.id()), true));
         each(this::connect);
+        each(this::collect);
         each(this::shut);
         udp.forEach(socket -> TcpCalls.flags(made.get(socket.id()), socket.flags()));
     }
@@ -123,6 +126,16 @@ final class UdpRestore implements MadeHere {
             LinuxError.check(TcpCalls.connect(made.get(socket.id()), socket.remote()),
                     "connect to " + TcpAddress.of(socket.remote()));
         }
+    }
+
+    private void collect(UdpSocket socket) {
+        unsent.stream().filter(one -> one.object() == socket.id()).forEach(one -> {
+            long sent = one.apply(made.get(socket.id()));
+            if (sent < 0) {
+                System.err.println("udckpt: " + owner(socket).name() + ": what " + name(socket)
+                        + " had collected of a datagram is lost: " + LinuxError.name((int) sent));
+            }
+        });
     }
 
     private void shut(UdpSocket socket) {

@@ -13,6 +13,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.TcpAddress;
+import org.udckpt.linux.UnsentDatagram;
 import org.udckpt.process.kinds.socket.SocketEvents;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.PacketSocket.UdpSocket;
@@ -27,11 +28,19 @@ public record UdpShutdown(long id, long object, int directions) implements Kerne
     static final int RECEIVE = 1, SEND = 2;
     private static final int SENDER_ADDRESS = 512, LOOPBACK_PORT = 9;
 
-    /** What was shut of a socket; empty: nothing. */
-    static Optional<UdpShutdown> of(UdpSocket read, int socket, long id) {
+    /**
+     * What was shut of a socket; empty: nothing.
+     *
+     * @param collected what it has not sent yet, which the question would throw away; null: nothing
+     */
+    static Optional<UdpShutdown> of(UdpSocket read, int socket, UnsentDatagram collected, long id) {
         int events = SocketEvents.of(socket);
         int directions = (events & POLLRDHUP) == 0 ? 0 : RECEIVE;
-        directions |= (events & POLLHUP) != 0 || (events & POLLERR) == 0 && sendIsShut(read, socket) ? SEND : 0;
+        boolean send = (events & POLLHUP) != 0;
+        if (!send && (events & POLLERR) == 0) {
+            send = collected == null ? sendIsShut(read, socket) : collected.shut();
+        }
+        directions |= send ? SEND : 0;
         return directions == 0 ? Optional.empty() : Optional.of(new UdpShutdown(id, read.id(), directions));
     }
 

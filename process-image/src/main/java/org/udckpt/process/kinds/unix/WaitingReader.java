@@ -78,7 +78,6 @@ final class WaitingReader {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         List<Integer> lengths = new ArrayList<>();
         for (Message one : messages) {
-            check(one.bytes() != null, "has a message of more than about a page");
             check(!one.descriptors(), "has descriptors in flight");
             check(one.sender().pid() != 0, "has a message of a process that the job cannot see");
             table.add(new CredentialsInFlight(table.newId(), id, lengths.size(), one.sender().pid(),
