@@ -32,9 +32,9 @@ public record UdpUnsent(long id, long object, byte[] queued, byte[] remote) impl
             if (SendQueue.becomesEmpty(socket)) {
                 return null;
             }
-            throw open.failed("UDP socket " + TcpAddress.of(read.local())
+            throw open.refuse("UDP socket " + TcpAddress.of(read.local())
                     + " collects a datagram that is not sent yet (UDP_CORK, MSG_MORE), which only root can read ("
-                    + e.getMessage() + ")");
+                    + e.getMessage() + "); let the program send it, or take the checkpoint as root");
         }
     }
 
