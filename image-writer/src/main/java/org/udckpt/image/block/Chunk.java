@@ -1,5 +1,7 @@
 package org.udckpt.image.block;
 
+import org.udckpt.image.table.PlainRow;
+
 /**
  * A row of the table {@code chunks}: a piece of a process's memory and where its bytes are.
  *
@@ -12,10 +14,30 @@ package org.udckpt.image.block;
  * @param within     where the piece begins among the block's plain bytes, a multiple of 4096; 0 for {@link Kind#ZERO}
  * @param kind       whether bytes are stored
  */
-public record Chunk(int process, long address, long length, long checkpoint, int block, int within, Kind kind) {
+public record Chunk(int process, long address, long length, long checkpoint, int block, int within, Kind kind)
+        implements
+            PlainRow {
     /** Whether a chunk has bytes in a block. */
     public enum Kind {
         DATA, ZERO
+    }
+
+    @Override
+    public long number(int index) {
+        return switch (index) {
+            case 0 -> process;
+            case 1 -> address;
+            case 2 -> length;
+            case 3 -> checkpoint;
+            case 4 -> block;
+            case 5 -> within;
+            default -> throw new IllegalArgumentException("component " + index + " is no number");
+        };
+    }
+
+    @Override
+    public Kind other(int index) {
+        return kind;
     }
 
     /** The first byte after the chunk. */

@@ -37,9 +37,10 @@ final class ArrowEncoder {
                 VectorSchemaRoot root = VectorSchemaRoot.create(arrowSchema(), allocator);
                 ArrowFileWriter writer = new ArrowFileWriter(root, null, out)) {
             writer.start();
+            boolean plain = PlainRow.class.isAssignableFrom(schema.type);
             int row = 0;
             while (row < rows.size()) {
-                int count = fill(root, rows, row);
+                int count = plain ? fillPlain(root, plain(rows, row)) : fill(root, rows, row);
                 root.setRowCount(count);
                 writer.writeBatch();
                 if (writer.bytesWritten() > RecordTable.MAX_BYTES) {
@@ -51,6 +52,11 @@ final class ArrowEncoder {
             }
             writer.end();
         }
+    }
+
+    private static List<PlainRow> plain(List<?> rows, int first) {
+        List<?> some = rows.subList(first, Math.min(rows.size(), first + BATCH_ROWS));
+        return some.stream().map(PlainRow.class::cast).toList();
     }
 
     private Schema arrowSchema() {
@@ -97,6 +103,24 @@ final class ArrowEncoder {
         return bytes;
     }
 
+    /** Fills a batch column by column. */
+    private int fillPlain(VectorSchemaRoot root, List<PlainRow> rows) {
+        for (int column = 0; column < schema.columns.size(); column++) {
+            ColumnType type = schema.columns.get(column).type();
+            FieldVector vector = root.getVector(column);
+            vector.setInitialCapacity(rows.size());
+            vector.allocateNew();
+            for (int row = 0; row < rows.size(); row++) {
+                switch (type) {
+                    case INT -> ((IntVector) vector).set(row, (int) rows.get(row).number(column));
+                    case LONG -> ((BigIntVector) vector).set(row, rows.get(row).number(column));
+                    default -> set(vector, type, row, rows.get(row).other(column));
+                }
+            }
+        }
+        return rows.size();
+    }
+
     /** Stores a value that is not null; returns its size in bytes. */
     private static long set(FieldVector vector, ColumnType type, int row, Object value) {
         switch (type) {
@@ -107,7 +131,9 @@ final class ArrowEncoder {
                 return setText((VarCharVector) vector, row, (String) value);
             }
             case ENUM -> {
-                return setText((VarCharVector) vector, row, ((Enum<?>) value).name());
+                byte[] name = ((Enum<?>) value).name().getBytes(StandardCharsets.UTF_8);
+                ((VarCharVector) vector).setSafe(row, name);
+                return name.length;
             }
             case BYTES -> {
                 byte[] bytes = (byte[]) value;

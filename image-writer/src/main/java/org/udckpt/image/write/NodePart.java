@@ -28,9 +28,12 @@ record NodePart(Manifest.Node node, List<Manifest.FileEntry> files, long bytes, 
     /** The older checkpoints in whose blocks some of the memory is. */
     private SortedSet<Long> bases(long checkpoint) {
         SortedSet<Long> bases = new TreeSet<>();
+        long last = checkpoint;
         for (HashedChunk one : chunks) {
-            if (one.chunk().kind() == Chunk.Kind.DATA && one.chunk().checkpoint() != checkpoint) {
-                bases.add(one.chunk().checkpoint());
+            long its = one.chunk().checkpoint();
+            if (its != last && its != checkpoint && one.chunk().kind() == Chunk.Kind.DATA) {
+                bases.add(its);
+                last = its;
             }
         }
         return bases;

@@ -1,6 +1,5 @@
 package org.udckpt.image.write;
 
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,11 +15,14 @@ public final class PageHistory {
 
     PageHistory(long checkpoint, NodePart part) {
         this.checkpoint = checkpoint;
-        Map<Integer, List<HashedChunk>> byProcess = new HashMap<>();
-        for (HashedChunk chunk : part.chunks()) {
-            byProcess.computeIfAbsent(chunk.chunk().process(), _ -> new ArrayList<>()).add(chunk);
+        List<HashedChunk> chunks = part.chunks(); // by process
+        for (int from = 0, to = 0; from < chunks.size(); from = to) {
+            int process = chunks.get(from).chunk().process();
+            while (to < chunks.size() && chunks.get(to).chunk().process() == process) {
+                to++;
+            }
+            processes.put(process, new ProcessPages(chunks.subList(from, to)));
         }
-        byProcess.forEach((process, chunks) -> processes.put(process, new ProcessPages(chunks)));
     }
 
     /** Its number. */

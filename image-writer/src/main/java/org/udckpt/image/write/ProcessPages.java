@@ -26,8 +26,7 @@ final class ProcessPages {
                 from = middle + 1;
             } else {
                 int page = (int) ((address - chunk.address()) / Range.PAGE);
-                long[] hashes = chunks[middle].hashes();
-                return hashes != null && hashes[2 * page] == high && hashes[2 * page + 1] == low ? middle : -1;
+                return chunks[middle].has(page, high, low) ? middle : -1;
             }
         }
         return -1;

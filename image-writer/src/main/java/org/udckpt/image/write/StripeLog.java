@@ -1,7 +1,6 @@
 package org.udckpt.image.write;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import org.udckpt.image.block.Block;
 import org.udckpt.image.block.Chunk;
@@ -51,7 +50,8 @@ final class StripeLog {
             for (HashedChunk one : log.chunks) {
                 Chunk chunk = one.chunk();
                 all.add(chunk.kind() == Chunk.Kind.DATA && chunk.checkpoint() == log.checkpoint
-                        ? new HashedChunk(chunk.inBlock(before + chunk.block()), one.hashes()) : one);
+                        ? new HashedChunk(chunk.inBlock(before + chunk.block()), one.hashes(), one.first())
+                        : one);
             }
             before += log.blocks.size();
         }
@@ -60,9 +60,13 @@ final class StripeLog {
 
     /** By process and address, those that go on in memory and in their block joined. */
     static List<HashedChunk> sorted(List<HashedChunk> all) {
-        all.sort(Comparator.comparingInt((HashedChunk one) -> one.chunk().process())
-                .thenComparingLong(one -> one.chunk().address()));
+        all.sort(StripeLog::compare);
         return joined(all);
+    }
+
+    private static int compare(HashedChunk a, HashedChunk b) {
+        int processes = Integer.compare(a.chunk().process(), b.chunk().process());
+        return processes != 0 ? processes : Long.compare(a.chunk().address(), b.chunk().address());
     }
 
     private static List<HashedChunk> joined(List<HashedChunk> all) {

@@ -35,7 +35,8 @@ final class UnchangedCheck {
                         requireSame(different < 0 ? -1 : (int) (different / Range.PAGE), chunk, at);
                     } else {
                         hashes.xxh3Pages(some, count, now);
-                        requireSame(different(row.hashes(), (int) (at / Range.PAGE), now, count), chunk, at);
+                        int from = row.first() + (int) (at / Range.PAGE);
+                        requireSame(different(row.hashes(), from, now, count), chunk, at);
                     }
                 }
             }

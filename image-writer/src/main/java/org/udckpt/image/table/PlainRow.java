@@ -1,0 +1,10 @@
+package org.udckpt.image.table;
+
+/** A record of which tables have very many: it gives its components, of which none is null, without reflection. */
+public interface PlainRow {
+    /** Component {@code index} of the record, which is an int or a long. */
+    long number(int index);
+
+    /** Any other one. */
+    Object other(int index);
+}
