@@ -21,10 +21,10 @@ final class MappingLines {
     /**
      * VmFlags (docs/internals/attributes.md) that may differ, and do not part neighbours: "ac", memory that counts for
      * the commit limit, which read-only pages of a library do once they have been written, and pages that are mapped
-     * anew do not; "sd", soft dirty, a tool's; "um", pages of a lazy restart that are still to come; "gu", which stays
-     * when the last guard page has gone.
+     * anew do not; "sd", soft dirty, a tool's; "um", pages of a lazy restart that are still to come; "uw", what is
+     * written is noted; "gu", which stays when the last guard page has gone.
      */
-    private static final Set<String> FOLLOW = Set.of("ac", "sd", "um", "gu");
+    private static final Set<String> FOLLOW = Set.of("ac", "sd", "um", "uw", "gu");
 
     private record Mapped(long start, long end, String permissions, long offset, String file,
             Map<String, String> more) {

@@ -19,6 +19,7 @@ import org.udckpt.lifecycle.interval.SlowdownMeter;
 import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.HotFiles;
+import org.udckpt.process.huge.HugePages;
 import org.udckpt.process.restore.lazy.Filling;
 import org.udckpt.support.report.Durations;
 import org.udckpt.support.report.ExitCode;
@@ -36,6 +37,7 @@ public final class LocalCheckpoints implements CheckpointMethod {
     private final RunStatistics statistics = new RunStatistics();
     private final HotFiles hot = new HotFiles();
     private final TimedCalls calls = new TimedCalls();
+    private volatile boolean hugePages;
     private volatile Phase phase;
     private volatile LiveWrite live;
 
@@ -49,6 +51,11 @@ public final class LocalCheckpoints implements CheckpointMethod {
                 destination.damage());
         Tracking.start(job);
         this.slowdown = new SlowdownMeter(job::sends, System::nanoTime);
+    }
+
+    /** Whether the last snapshot may have split huge pages. */
+    public boolean splitsHugePages() {
+        return hugePages;
     }
 
     @Override
@@ -164,6 +171,7 @@ public final class LocalCheckpoints implements CheckpointMethod {
             live = write;
             Manifest manifest = image.write(snapshot, write, statistics.row());
             job.tracking().committed(manifest.id(), image.numbers());
+            hugePages = HugePages.in(snapshot.capture().image().regions());
             if (end != null) {
                 try {
                     end.run();

@@ -20,6 +20,7 @@ import org.udckpt.image.write.WriterOptions;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.HotFiles;
+import org.udckpt.process.huge.HugePages;
 import org.udckpt.store.FilePlace;
 import org.udckpt.store.ImageProcesses;
 import org.udckpt.store.RankRow;
@@ -75,6 +76,7 @@ public final class UnitCheckpoints {
     private PageHistory pages;
     /** Of processes in the part that is being written, by those that the job has for them. */
     private Map<Long, Integer> numbers = Map.of();
+    private boolean hugePages;
     private volatile Phase phase;
     private volatile LiveWrite live;
     private volatile Runnable committed = () -> {};
@@ -197,6 +199,7 @@ public final class UnitCheckpoints {
         image.writeAgent(place.files(order.directory()));
         image.finish();
         numbers = image.numbers();
+        hugePages = HugePages.in(snapshot.capture().image().regions());
         part.statistics(snapshot.times());
         PartReport report = part.finish();
         NodeSnapshot written = snapshot;
@@ -243,10 +246,12 @@ public final class UnitCheckpoints {
         part = null;
         phase = null;
         live = null;
-        committed.run();
+        if (hugePages) {
+            committed.run();
+        }
     }
 
-    /** Sets the action that is run after each commit. */
+    /** Sets the action that is run after each commit of what may have had huge pages. */
     public void onCommitted(Runnable action) {
         committed = action;
     }

@@ -37,9 +37,12 @@ public final class JobService {
         CheckpointDestination destination =
                 JobStorage.destination(job.settings(), job.facts().name(), job.imageDirectory(), flush);
         HugePageRepair hugePages = job.owns(new HugePageRepair(job));
+        LocalCheckpoints local = new LocalCheckpoints(job, options, destination);
         CheckpointQueue checkpoints = job.owns(new CheckpointQueue(job.facts().name(), job.settings(),
-                job.imageDirectory(), new LocalCheckpoints(job, options, destination), () -> {
-                    hugePages.ask();
+                job.imageDirectory(), local, () -> {
+                    if (local.splitsHugePages()) {
+                        hugePages.ask();
+                    }
                     destination.onComplete().run();
                 }));
         hugePages.start(checkpoints::busy);

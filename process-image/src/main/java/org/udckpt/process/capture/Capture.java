@@ -310,6 +310,7 @@ public final class Capture implements AutoCloseable {
                 List<Region> flagged = ImageBuilder.regions(process, regions.get(process));
                 DontForkMemory.forget(process, flagged);
                 process.snapshot.scan(process, process.ownMappings());
+                rank.populated(process);
                 addGuards(process, guards);
                 allRegions.addAll(flagged);
                 ImageBuilder.Kept kept = rank.tracer.call(() -> ImageBuilder.process(process, flagged));

@@ -51,7 +51,7 @@ final class DontForkMemory {
 
     private static void copy(TracedProcess process, Mapping mapping, ContentCopy into) {
         try (PageScan scan = new PageScan(new Pagemap(process, process.task()))) {
-            scan.add(mapping.start(), mapping.end());
+            scan.add(mapping.start(), mapping.end(), true);
             long[] ranges = scan.ranges();
             process.dontForkGuards = concat(process.dontForkGuards, scan.guards());
             for (int i = 0; i < ranges.length; i += 2) {

@@ -36,6 +36,7 @@ final class PageScan implements AutoCloseable {
     private final MemorySegment ranges = arena.allocate((long) RANGE * RANGES, 8);
     private boolean ioctl = true;
     private long guard = GUARD;
+    private long not = FILE | ZERO_PAGE;
     private final Ranges pages = new Ranges();
     private final Ranges guards = new Ranges();
 
@@ -46,9 +47,12 @@ final class PageScan implements AutoCloseable {
     /**
      * Adds the ranges in [start, end), which is a mapping or a part of one; touching ones are joined, guard pages not
      * over mappings.
+     *
+     * @param file whether pages of a file may be in it: of each page the kernel has to look up whose it is then
      */
-    void add(long start, long end) {
+    void add(long start, long end, boolean file) {
         guards.close();
+        not = file ? FILE | ZERO_PAGE : ZERO_PAGE;
         if (ioctl && !scan(start, end)) {
             ioctl = false;
         }
@@ -116,8 +120,8 @@ final class PageScan implements AutoCloseable {
         argument.set(JAVA_LONG, 40, ranges.address());
         argument.set(JAVA_LONG, 48, most);
         argument.set(JAVA_LONG, 56, most == 1 ? 1 : 0); // max_pages; 0: all
-        argument.set(JAVA_LONG, 64, FILE | ZERO_PAGE); // category_inverted
-        argument.set(JAVA_LONG, 72, FILE | ZERO_PAGE); // category_mask
+        argument.set(JAVA_LONG, 64, not); // category_inverted
+        argument.set(JAVA_LONG, 72, not); // category_mask
         argument.set(JAVA_LONG, 80, PRESENT | SWAPPED); // category_anyof_mask
         argument.set(JAVA_LONG, 88, guard); // return_mask: else the same for all, so that ranges join
         long n = pagemap.scan(argument);

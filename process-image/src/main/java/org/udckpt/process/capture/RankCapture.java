@@ -170,6 +170,11 @@ final class RankCapture {
         }
     }
 
+    /** What memory the process had at its stop is known now. */
+    void populated(TracedProcess process) {
+        tracking.populated(process.task(), process.snapshot.forkedExtents());
+    }
+
     /** Null, or why not all of them could be made. */
     private RuntimeException make(List<SnapshotFork> forks) {
         Subreapers subreapers = new Subreapers(processes());

@@ -70,7 +70,7 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
         try (PageScan scan = new PageScan(pagemap())) {
             for (Mapping mapping : mappings) {
                 if (!mapping.shared() && !mapping.kernelOwned() && !process.owns(mapping)) {
-                    scan.add(mapping.start(), mapping.end());
+                    scan.add(mapping.start(), mapping.end(), mapping.file());
                 } else if (mapping.vdso()) {
                     scan.addWhole(mapping.start(), mapping.end());
                 }

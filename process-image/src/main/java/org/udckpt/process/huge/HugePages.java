@@ -4,13 +4,18 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
+import java.util.stream.Stream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.Region;
 
 /**
  * Gives a process its transparent huge pages back. Those that it writes to while a snapshot shares them fall apart into
@@ -20,12 +25,24 @@ public final class HugePages {
     /** Of a huge page. */
     public static final long BYTES = 2 << 20;
     private static final int PROCESS_MADVISE = 440;
+    private static final String SETTINGS = "/sys/kernel/mm/transparent_hugepage";
     // Linux 6.1; of another process from 6.1 on too, with CAP_SYS_NICE (process_madvise(2))
     private static final int MADV_COLLAPSE = 25;
     /** After each block the process is left alone for so many times as long as its block took. */
     private static final int REST = 3;
 
     private HugePages() {}
+
+    /** Whether any of this memory may be in huge pages. That asks no process: the kernel would look at each page. */
+    public static boolean in(List<Region> regions) {
+        return everywhere() || regions.stream().anyMatch(region -> (" " + region.vmFlags() + " ").contains(" hg "));
+    }
+
+    /** Also where madvise(2) has not asked for them. */
+    private static boolean everywhere() {
+        return Stream.of("enabled", "hugepages-2048kB/enabled").map(file -> Path.of(SETTINGS, file))
+                .anyMatch(file -> Files.exists(file) && Proc.text(file.toString()).contains("[always]"));
+    }
 
     /** How a pass ended. */
     public enum End {

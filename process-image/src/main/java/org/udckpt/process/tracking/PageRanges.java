@@ -20,6 +20,23 @@ final class PageRanges {
         pairs[count++] = end;
     }
 
+    static PageRanges of(long[] pairs) {
+        PageRanges all = new PageRanges();
+        for (int i = 0; i < pairs.length; i += 2) {
+            all.add(pairs[i], pairs[i + 1]);
+        }
+        return all;
+    }
+
+    /** Each made longer, until it begins and ends at a multiple of {@code unit}, a power of two. */
+    PageRanges grown(long unit) {
+        PageRanges all = new PageRanges();
+        for (int i = 0; i < count; i += 2) {
+            all.add(pairs[i] & -unit, pairs[i + 1] + unit - 1 & -unit);
+        }
+        return all;
+    }
+
     /** The union. */
     PageRanges with(PageRanges other) {
         PageRanges all = new PageRanges();

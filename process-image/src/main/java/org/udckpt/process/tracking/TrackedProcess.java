@@ -6,6 +6,9 @@ import org.udckpt.process.model.Unwritten;
 
 /** One process whose writes are noted. Any thread: huge pages are joined beside checkpoints. */
 final class TrackedProcess implements AutoCloseable {
+    /** Of what one table of pages is about (512 pages). */
+    private static final long TABLE_BYTES = 2L << 20;
+
     private final int pid;
     /** As the job numbers it. */
     private final int named;
@@ -15,6 +18,8 @@ final class TrackedProcess implements AutoCloseable {
     /** The process's number in that checkpoint. */
     private int number;
     private PageRanges written = new PageRanges();
+    /** Where pages have been found, in whole tables of pages: what lies beside one costs no memory to note. */
+    private PageRanges dense = new PageRanges();
 
     /** @param pid as the agent numbers it */
     TrackedProcess(int pid, int named) {
@@ -48,6 +53,7 @@ final class TrackedProcess implements AutoCloseable {
         }
         base = 0;
         written = new PageRanges();
+        dense = new PageRanges();
     }
 
     /**
@@ -59,26 +65,42 @@ final class TrackedProcess implements AutoCloseable {
      */
     synchronized boolean scan(long[] mappings) {
         PageRanges now = new PageRanges();
-        PageRanges ignored = new PageRanges();
+        long[] known = AddressRanges.both(mappings, dense.pairs());
+        long[] unknown = AddressRanges.without(mappings, dense.pairs());
+        int next = 0;
+        int other = 0;
         try (WrittenScan scan = new WrittenScan(pid)) {
             for (int i = 0; i < mappings.length; i += 2) {
-                long start = mappings[i];
                 long end = mappings[i + 1];
-                if (scan.scan(start, end, now)) {
-                    continue;
+                boolean noted = true;
+                while (next < known.length && known[next] < end || other < unknown.length && unknown[other] < end) {
+                    if (other == unknown.length || next < known.length && known[next] < unknown[other]) {
+                        noted = noted && scan.dense(known[next], known[next + 1], now);
+                        next += 2;
+                    } else {
+                        noted = noted && scan.sparse(unknown[other], unknown[other + 1], now);
+                        other += 2;
+                    }
                 }
-                now.add(start, end);
-                long result = protection.register(start, end);
-                if (result == -LinuxError.ESRCH) {
-                    return false;
-                }
-                if (result == 0) {
-                    scan.scan(start, end, ignored);
+                if (!noted) {
+                    now.add(mappings[i], end);
+                    long result = protection.register(mappings[i], end);
+                    if (result == -LinuxError.ESRCH) {
+                        return false;
+                    }
+                    if (result == 0) {
+                        scan.first(mappings[i], end);
+                    }
                 }
             }
         }
         written = written.with(now);
         return true;
+    }
+
+    /** Where it had pages at its last stop. */
+    synchronized void populated(long[] extents) {
+        dense = PageRanges.of(extents).grown(TABLE_BYTES);
     }
 
     /** Of these mappings what nobody has written to since the base; {@link Unwritten#NOTHING} without one. */

@@ -3,6 +3,7 @@ package org.udckpt.process.tracking;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
@@ -15,8 +16,8 @@ import org.udckpt.process.trace.Injector;
 /**
  * The processes of a job here, and what of their private memory was written to between its checkpoints. Memory that a
  * device writes to is pinned, and such writes the kernel does not see: a process with pinned memory is not tracked, nor
- * one whose system calls are filtered, as its filter may end it for userfaultfd(2). One checkpoint at a time; its stops
- * from several threads, one for each process.
+ * one whose system calls are filtered, as its filter may end it for userfaultfd(2), nor one that uses this call. One
+ * checkpoint at a time; its stops from several threads, one for each process.
  */
 public final class WriteTracking implements AutoCloseable {
     /** Of jobs whose checkpoints store everything. */
@@ -24,6 +25,8 @@ public final class WriteTracking implements AutoCloseable {
 
     private final boolean on;
     private final Map<Integer, TrackedProcess> processes = new ConcurrentHashMap<>();
+    /** Those that handle faults of their memory themselves: each page has one userfaultfd(2) context only. */
+    private final Set<Integer> left = ConcurrentHashMap.newKeySet();
     /** Those that have stopped for the checkpoint that is being made. */
     private final Map<Integer, TrackedProcess> stopped = new ConcurrentHashMap<>();
 
@@ -58,7 +61,8 @@ public final class WriteTracking implements AutoCloseable {
         TrackedProcess process = processes.compute(pid, (_, old) -> sameOr(old, pid, named));
         stopped.put(pid, process);
         try {
-            if (!"0 kB".equals(Proc.field(status, "VmPin:")) || !"0".equals(Proc.field(status, "Seccomp:"))) {
+            if (left.contains(pid) || !"0 kB".equals(Proc.field(status, "VmPin:"))
+                    || !"0".equals(Proc.field(status, "Seccomp:"))) {
                 process.forget();
                 return Unwritten.NOTHING;
             }
@@ -126,8 +130,18 @@ public final class WriteTracking implements AutoCloseable {
         stopped.clear();
     }
 
+    /** The process will handle faults of its memory itself: it is not tracked from now on. */
+    public void leave(int pid) {
+        left.add(pid);
+        TrackedProcess process = processes.get(pid);
+        if (process != null) {
+            process.forget();
+        }
+    }
+
     /** Processes that were not there at the last stop have ended. */
     private void keepStopped() {
+        left.retainAll(stopped.keySet());
         List<TrackedProcess> ended = new ArrayList<>();
         processes.values().removeIf(process -> {
             boolean gone = !stopped.containsKey(process.pid());
@@ -145,6 +159,18 @@ public final class WriteTracking implements AutoCloseable {
      */
     public void begin() {
         stopped.clear();
+    }
+
+    /**
+     * After the stop: where the process had pages, which makes the next one shorter.
+     *
+     * @param extents {start, end} pairs, ascending
+     */
+    public void populated(int pid, long[] extents) {
+        TrackedProcess process = stopped.get(pid);
+        if (process != null) {
+            process.populated(extents);
+        }
     }
 
     /** Its pages are about to be joined: they count as written, for those that are noted cannot be. */
