@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.udckpt.linux.LinuxError;
@@ -30,6 +31,8 @@ import org.udckpt.process.model.VmFlags;
 
 /** Gives a tracee the mappings of its process, without their contents. */
 final class AddressSpace {
+    private static final int PR_SET_MM = 35, PR_SET_MM_MAP = 14, PROGRAM_TRIES = 200;
+    private static final long PROGRAM_WAIT_NS = 5_000_000;
     private static final int MAP_SHARED = 1, MAP_GROWSDOWN = 0x100;
     private static final int MAP_HUGETLB = 0x40000, MAP_DROPPABLE = 8;
     /** smaps' VmFlags and the madvise(2) that sets them. */
@@ -330,7 +333,14 @@ final class AddressSpace {
             map.i64(word);
         }
         map.i64(auxv).i32(process.auxv().length).i32((int) exe);
-        tracee.call("PR_SET_MM_MAP", Syscall.PRCTL, 35, 14, map.put(), map.size(), 0);
+        long put = map.put();
+        long result = tracee.tryCall(Syscall.PRCTL, PR_SET_MM, PR_SET_MM_MAP, put, map.size(), 0);
+        // a process that was forked here meanwhile has the file open for writing, until it executes a program
+        for (int tries = 0; result == -LinuxError.EACCES && tries < PROGRAM_TRIES; tries++) {
+            LockSupport.parkNanos(PROGRAM_WAIT_NS);
+            result = tracee.tryCall(Syscall.PRCTL, PR_SET_MM, PR_SET_MM_MAP, put, map.size(), 0);
+        }
+        LinuxError.check(result, tracee.name() + ": PR_SET_MM_MAP");
         tracee.call("close", Syscall.CLOSE, exe);
     }
 
