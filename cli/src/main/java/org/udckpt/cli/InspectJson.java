@@ -51,6 +51,8 @@ final class InspectJson {
                     .put("count", view.lifeStops().stops()).put("p50", view.lifeStops().median() / 1e6)
                     .put("p99", view.lifeStops().percentile99() / 1e6).put("max", view.lifeStops().max() / 1e6);
         }
+        view.pages().ifPresent(pages -> root.putObject("pages").put("unread", pages.unread()).put("zero", pages.zero())
+                .put("same", pages.same()).put("raw", pages.raw()).put("compressed", pages.compressed()));
         json.writes(root.putArray("write_latency"));
         ArrayNode list = root.putArray("processes");
         chosen.forEach(process -> process(list.addObject(), view.view(process)));

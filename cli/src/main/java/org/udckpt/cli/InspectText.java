@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.udckpt.address.Endpoint;
 import org.udckpt.image.Manifest;
+import org.udckpt.image.write.PageCounts;
 import org.udckpt.image.write.PhaseTime;
 import org.udckpt.inspect.view.CheckpointView;
 import org.udckpt.inspect.view.KindTotal;
@@ -46,6 +47,7 @@ final class InspectText {
                     Durations.format(view.lifeStops().percentile99()), Durations.format(view.lifeStops().max()));
         }
         writes();
+        view.pages().ifPresent(InspectText::pages);
         System.out.println("memory     kind       mappings         size       stored");
         KindTotal.of(view.regions()).forEach(total -> kind("          ", total));
         System.out.printf("objects    %s%n", counts(view.objectKinds()));
@@ -101,6 +103,11 @@ final class InspectText {
         System.out.printf("writes     %d, %s: %slongest %s%n", all.nanoseconds().getTotalCount(),
                 all.direct() ? "direct" : "through the page cache", line,
                 Durations.format(all.nanoseconds().getMaxValue()));
+    }
+
+    private static void pages(PageCounts pages) {
+        System.out.printf("pages      %d not read (as before), %d zero, %d read and as before, %d stored raw, "
+                + "%d compressed%n", pages.unread(), pages.zero(), pages.same(), pages.raw(), pages.compressed());
     }
 
     static void kind(String indent, KindTotal total) {

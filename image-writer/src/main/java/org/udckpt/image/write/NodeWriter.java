@@ -34,18 +34,19 @@ public final class NodeWriter implements Closeable {
     /** Names of stripes have two digits. */
     private static final int MOST_STRIPES = 100;
 
-    static final String LATENCY = "write-latency";
+    static final String LATENCY = "write-latency", PAGES = "page-counts";
 
     private final WriteTarget target;
     private final WriterOptions options;
     private final Manifest.Node node;
     private final PageHistory previous;
     private final List<Manifest.FileEntry> files = new ArrayList<>();
-    private final Set<String> tables = new HashSet<>(Set.of(ImageNames.CHUNKS, ImageNames.BLOCKS, LATENCY));
+    private final Set<String> tables = new HashSet<>(Set.of(ImageNames.CHUNKS, ImageNames.BLOCKS, LATENCY, PAGES));
     private final Set<Integer> processes = new HashSet<>();
     private final SharedRanges shared = new SharedRanges();
     /** Rows of memory that was not read. */
     private final List<HashedChunk> carried = new ArrayList<>();
+    private final List<CompletableFuture<MemoryResult>> results = new ArrayList<>();
     private final List<StripeFile> stripes = new ArrayList<>();
     private final WriteOutcome outcome = new WriteOutcome();
     /**
@@ -118,9 +119,11 @@ public final class NodeWriter implements Closeable {
         long unread = here.bytes();
         options.meter().done(unread, 0);
         try {
-            return here.rest().isEmpty() && unread > 0
+            CompletableFuture<MemoryResult> result = here.rest().isEmpty() && unread > 0
                     ? CompletableFuture.completedFuture(new MemoryResult(process, unread, unread, 0, 0, 0, 0))
-                    : submit(process, here.rest(), source).thenApply(result -> result.withUnread(unread));
+                    : submit(process, here.rest(), source).thenApply(read -> read.withUnread(unread));
+            results.add(result);
+            return result;
         } catch (IOException | RuntimeException e) {
             broken = e; // as a table that failed
             throw e;
@@ -188,7 +191,7 @@ public final class NodeWriter implements Closeable {
     /**
      * Writes a table of this node; see {@link RecordTable} for what a record may hold.
      *
-     * @param name a-z, 0-9 and -, each once; "chunks", "blocks" and "write-latency" are taken
+     * @param name a-z, 0-9 and -, each once; "chunks", "blocks", "write-latency" and "page-counts" are taken
      */
     public synchronized <T> void table(String name, Class<T> type, List<? extends T> rows) throws IOException {
         table(name, RecordTable.of(type), rows);
@@ -243,8 +246,10 @@ public final class NodeWriter implements Closeable {
             chunks = shared.with(StripeLog.chunks(logs, carried));
             files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.CHUNKS), Chunk.class,
                     chunks.stream().map(HashedChunk::chunk).toList()));
-            files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.BLOCKS), Block.class,
-                    StripeLog.blocks(logs)));
+            List<Block> blocks = StripeLog.blocks(logs);
+            files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.BLOCKS), Block.class, blocks));
+            PageCounts pages = PageCounts.of(results.stream().map(CompletableFuture::join).toList(), blocks);
+            files.add(target.table(ImageNames.nodeTable(node.index(), PAGES), PageCounts.class, List.of(pages)));
             files.add(target.table(ImageNames.nodeTable(node.index(), LATENCY), WriteLatency.class,
                     stripes.stream().map(StripeFile::latency).toList()));
         }

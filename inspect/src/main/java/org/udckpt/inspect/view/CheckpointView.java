@@ -9,6 +9,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.udckpt.address.Endpoint;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.read.NodeReader;
+import org.udckpt.image.write.PageCounts;
 import org.udckpt.image.write.PhaseTime;
 import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.JobFile;
@@ -27,9 +30,12 @@ import org.udckpt.store.StopTimesRow;
  * @param calls of the coordinator, in order; none where one process was all agents, or the image does not say
  * @param lifeStops how long the ranks stood still in this incarnation of the job; null where the image does not say
  * @param writes all together first, then each stripe
+ * @param pages of all nodes; empty where the image does not say
  */
 public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTime> phases, List<CallRow> calls,
-        StopTimesRow lifeStops, List<WriteTimes> writes) {
+        StopTimesRow lifeStops, List<WriteTimes> writes, Optional<PageCounts> pages) {
+    private static final String PAGES = "page-counts";
+
     public static CheckpointView of(OpenImage image) throws IOException {
         List<NodeView> nodes = new ArrayList<>();
         for (OpenNode node : image.nodes()) {
@@ -37,7 +43,16 @@ public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTi
         }
         return new CheckpointView(image, List.copyOf(nodes), image.reader().jobTable(NodeView.PHASES, PhaseTime.class),
                 StateTables.readCalls(image.reader()),
-                StateTables.readStopTimes(image.reader()).orElse(null), WriteTimes.read(image.reader()));
+                StateTables.readStopTimes(image.reader()).orElse(null), WriteTimes.read(image.reader()),
+                pages(image.reader()));
+    }
+
+    private static Optional<PageCounts> pages(CheckpointReader reader) throws IOException {
+        List<PageCounts> all = new ArrayList<>();
+        for (NodeReader node : reader.nodes()) {
+            all.addAll(node.tableIfThere(PAGES, PageCounts.class));
+        }
+        return all.stream().reduce(PageCounts::with);
     }
 
     /** Where a rank is. */
