@@ -8,7 +8,8 @@
  * forks of it take, bare; then `ready`. Then it sleeps until FINISH exists, or with BUSY (microseconds) writes to one
  * page after another in random order all the time and prints every so often how many it has written, and when
  * (microseconds): `pages N T` a line. SIGUSR1 makes it fork a child that only waits (for comparison: a snapshot that
- * nobody reads), SIGUSR2 ends the child. */
+ * nobody reads), SIGUSR2 ends the child; SIGHUP makes it write to one page of a hundred, others each time, and SIGALRM
+ * to all pages once: `wrote N US` says how many, and how long that took. */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -92,6 +93,18 @@ static pid_t hold(pid_t child)
     return child;
 }
 
+/* To each page of `step` ones. */
+static void sweep(char *memory, size_t bytes, size_t step)
+{
+    static size_t first;
+    size_t pages = 0;
+    int64_t begin = now_us();
+    for (size_t page = step == 1 ? 0 : first++ % step; page < bytes / PAGE; page += step, pages++)
+        memory[page * PAGE + 16]++;
+    printf("wrote %zu %ld\n", pages, (long)(now_us() - begin));
+    fflush(stdout);
+}
+
 /* What no checkpoint by a fork can be faster than: how long the process does not run for its page tables being copied.
  */
 static void time_forks(void)
@@ -127,12 +140,19 @@ int main(int argc, char **argv)
     time_forks();
     signal(SIGUSR1, want);
     signal(SIGUSR2, want);
+    signal(SIGHUP, want);
+    signal(SIGALRM, want);
     printf("ready\n");
     fflush(stdout);
     pid_t child = 0;
     uint64_t written = 0, state = 88172645463325252u;
     int64_t next = now_us() + busy;
     while (access(argv[4], F_OK)) {
+        if (wanted == SIGHUP || wanted == SIGALRM) {
+            int all = wanted == SIGALRM;
+            wanted = 0;
+            sweep(memory, bytes, all ? 1 : 100);
+        }
         if (wanted)
             child = hold(child);
         if (!busy) {

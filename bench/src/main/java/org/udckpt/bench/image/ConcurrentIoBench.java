@@ -75,7 +75,7 @@ final class ConcurrentIoBench {
         ProcessHandle rank = job.ranks().getFirst();
         Thread.sleep(REST_MS);
         long begun = microseconds();
-        signal(rank, "USR1");
+        Resident.signal(rank, "USR1");
         try {
             for (int i = 0; i < LONGER; i++) {
                 Thread.sleep((span + FORK_MICROSECONDS) / 1000);
@@ -85,7 +85,7 @@ final class ConcurrentIoBench {
                 }
             }
         } finally {
-            signal(rank, "USR2");
+            Resident.signal(rank, "USR2");
         }
         throw new BenchFailure("beside a fork the process has not written " + (long) pages + " pages in " + LONGER
                 + " times " + span + " us");
@@ -94,12 +94,6 @@ final class ConcurrentIoBench {
     /** CLOCK_MONOTONIC, as the process prints it. */
     private static long microseconds() {
         return System.nanoTime() / 1000;
-    }
-
-    private static void signal(ProcessHandle process, String name) throws IOException, InterruptedException {
-        if (new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).inheritIO().start().waitFor() != 0) {
-            throw new BenchFailure("kill -" + name + " of the process failed");
-        }
     }
 
     /**

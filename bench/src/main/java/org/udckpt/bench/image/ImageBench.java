@@ -67,10 +67,12 @@ public final class ImageBench {
             case "courtesy" -> new ConcurrentIoBench(root, work, mebibytes, pairs).measure(new String[]{"--io-idle"},
                     new String[]{"--max-rate", "300M"});
             case "incremental" -> incremental();
+            case "tracking" -> new TrackingBench(root, work, mebibytes, pairs).measure();
             case "reads" -> new ConcurrentReadBench(root, work, mebibytes).measure(new String[0],
                     new String[]{"--io-idle"}, new String[]{"--max-rate", "300M"});
             default -> throw new IllegalArgumentException(
-                    "not one of disk, memory, compress, encrypt, stops, beside, courtesy, reads, incremental: " + what);
+                    "not one of disk, memory, compress, encrypt, stops, beside, courtesy, reads, incremental, "
+                            + "tracking: " + what);
         }
     }
 

@@ -28,6 +28,7 @@ final class Resident implements AutoCloseable {
     private final Path images;
     private final Path finish;
     private final Command run;
+    private final List<ProcessHandle> ranks = new ArrayList<>();
     private final String name = "image-bench-" + ProcessHandle.current().pid();
 
     /**
@@ -35,10 +36,11 @@ final class Resident implements AutoCloseable {
      *
      * @param cpuSeconds of the agent and the snapshots;
      * @param agentSeconds of these the agent's;
+     * @param ranksSeconds the ranks' own meanwhile: the forks, where they sleep
      * @param endMicroseconds by CLOCK_MONOTONIC, when it was durable
      */
     record Taken(long bytes, long storedBytes, double writeSeconds, double stopMs, double cpuSeconds,
-            double agentSeconds, long endMicroseconds) {
+            double agentSeconds, double ranksSeconds, long endMicroseconds) {
         /** GB/s of memory. */
         double rate() {
             return bytes / 1e9 / writeSeconds;
@@ -70,12 +72,13 @@ final class Resident implements AutoCloseable {
 
     /** Takes a checkpoint and returns when it is durable. */
     Taken checkpoint() throws IOException, InterruptedException {
-        double before = writersCpuSeconds(), agentBefore = cpuSeconds(agentPid(), OWN);
+        double before = writersCpuSeconds(), agentBefore = cpuSeconds(agentPid(), OWN), ranksBefore = ranksSeconds();
         try (Command command = udckpt.start(line -> {}, List.of("checkpoint", name))) {
             command.awaitSuccess(WRITE);
         }
         long end = System.nanoTime() / 1000;
         double cpu = writersCpuSeconds() - before, agent = cpuSeconds(agentPid(), OWN) - agentBefore;
+        double inRanks = ranksSeconds() - ranksBefore;
         JsonNode last = null;
         for (JsonNode one : JSON.readTree(String.join("\n", udckpt.call("list", images.toString(), "--json")))
                 .path("checkpoints")) {
@@ -83,7 +86,8 @@ final class Resident implements AutoCloseable {
         }
         return new Taken(last.path("bytes").asLong(), last.path("stored_bytes").asLong(),
                 last.path("write_ms").asDouble() / 1e3,
-                last.path("stop_ms").path("max").asDouble(), cpu, agent, end);
+                last.path("stop_ms").path("max").asDouble(), cpu, agent, inRanks,
+                end);
     }
 
     /** The lines that a busy process has printed. */
@@ -91,9 +95,11 @@ final class Resident implements AutoCloseable {
         return run.output().lines();
     }
 
+    /** Asked once: an answer is work of the agent's. */
     List<ProcessHandle> ranks() throws IOException, InterruptedException {
-        List<ProcessHandle> ranks = new ArrayList<>();
-        udckpt.status(name).ranks().forEach(rank -> ranks.add(ProcessHandle.of(rank.pid()).orElseThrow()));
+        if (ranks.isEmpty()) {
+            udckpt.status(name).ranks().forEach(rank -> ranks.add(ProcessHandle.of(rank.pid()).orElseThrow()));
+        }
         return ranks;
     }
 
@@ -109,6 +115,47 @@ final class Resident implements AutoCloseable {
      */
     private double writersCpuSeconds() throws IOException, InterruptedException {
         return cpuSeconds(agentPid(), OWN) + cpuSeconds(ranks().getFirst().parent().orElseThrow().pid(), CHILDREN);
+    }
+
+    private double ranksSeconds() throws IOException, InterruptedException {
+        double all = 0;
+        for (ProcessHandle rank : ranks()) {
+            all += cpuSeconds(rank.pid(), OWN);
+        }
+        return all;
+    }
+
+    static void signal(ProcessHandle process, String name) throws IOException, InterruptedException {
+        if (new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).inheritIO().start().waitFor() != 0) {
+            throw new BenchFailure("kill -" + name + " of the process failed");
+        }
+    }
+
+    /**
+     * Has each of them write to its memory.
+     *
+     * @param signal of {@code resident.c}: HUP, one page of a hundred; ALRM, all
+     * @return how long the slowest took, in ms
+     */
+    double write(String signal) throws IOException, InterruptedException {
+        List<ProcessHandle> ranks = ranks();
+        int before = wrote().size();
+        for (ProcessHandle rank : ranks) {
+            signal(rank, signal);
+        }
+        long end = System.nanoTime() + START.toNanos();
+        while (wrote().size() < before + ranks.size()) {
+            if (System.nanoTime() > end) {
+                throw new BenchFailure("nothing was written: " + run.describe());
+            }
+            Thread.sleep(10);
+        }
+        return wrote().stream().skip(before).mapToDouble(line -> Long.parseLong(line.split(" ")[2]) / 1e3).max()
+                .orElseThrow();
+    }
+
+    private List<String> wrote() {
+        return lines().stream().filter(line -> line.startsWith("wrote ")).toList();
     }
 
     private static double cpuSeconds(long pid, int field) throws IOException {
