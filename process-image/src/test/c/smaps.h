@@ -20,7 +20,8 @@ static inline void vm_flags(const void *at, char flags[FLAGS]) {
     else if (inside && !strncmp(line, "VmFlags:", 8)) {
       strcpy(flags, " ");
       for (char *flag = strtok(line + 8, " \n"); flag; flag = strtok(NULL, " \n"))
-        if (strcmp(flag, "um") && strcmp(flag, "sd") && strlen(flags) + 4 < FLAGS) strcat(strcat(flags, flag), " ");
+        if (strcmp(flag, "um") && strcmp(flag, "uw") && strcmp(flag, "sd") && strlen(flags) + 4 < FLAGS)
+          strcat(strcat(flags, flag), " ");
     }
   }
   fclose(maps);

@@ -27,8 +27,8 @@ extern struct control control;
 
 __attribute__((format(printf, 1, 2))) void control_log(const char *format, ...);
 
-/* Connects to agent.sock in the runtime directory; the descriptor is high and close-on-exec. */
-int control_connect(void);
+/* Connects to agent.sock in a runtime directory; the descriptor is high and close-on-exec. */
+int control_connect(const char *directory);
 int control_send(int fd, const void *message);              /* 0 or -1 with errno */
 ssize_t control_receive(int fd, void *buffer, size_t size); /* bytes of one message; 0 at the end; -1 with errno */
 int control_hello(int fd, const struct udckpt_msg_identify *identify, uint32_t role);
@@ -36,6 +36,10 @@ int control_hello(int fd, const struct udckpt_msg_identify *identify, uint32_t r
 /* The runtime directory of this incarnation into `directory`. Returns 1 in a restored job, else 0: it is the named
  * one. */
 int control_find_directory(const char *named, char *directory, size_t size);
+
+/* The process is about to handle faults of its memory itself (userfaultfd(2)). Returns when the agent has left it
+ * alone, or is not there. */
+void control_leave_memory(void);
 
 /* Requests: one at a time, over a connection of their own that is opened by the first one. */
 enum {

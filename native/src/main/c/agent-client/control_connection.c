@@ -25,10 +25,10 @@ static int move_high(int fd)
     return high;
 }
 
-int control_connect(void)
+int control_connect(const char *directory)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int length = snprintf(address.sun_path, sizeof address.sun_path, "%s/agent.sock", control.runtime_dir);
+    int length = snprintf(address.sun_path, sizeof address.sun_path, "%s/agent.sock", directory);
     if (length >= (int)sizeof address.sun_path) {
         errno = ENAMETOOLONG;
         return -1;

@@ -46,7 +46,7 @@ static int open_connection(const char *name)
 {
     struct udckpt_msg_identify identify;
     errno = 0;
-    connection = control_connect();
+    connection = control_connect(control.runtime_dir);
     if (connection < 0)
         return -1;
     ssize_t got = receive_patiently(&identify, sizeof identify, name);

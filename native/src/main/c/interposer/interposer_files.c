@@ -1,12 +1,13 @@
 /* What programs see of the device in the file system: the soft fabric's /dev/infiniband/uverbs0 looks like a device,
  * for UCX asks stat and access about it, and /sys/class/infiniband like a directory, for Open MPI's openib asks stat;
  * a real one is seen as it is; opening a device there is refused, because a descriptor of a real device behind the
- * library's back cannot be checkpointed.
+ * library's back cannot be checkpointed. The memory of who opens /dev/userfaultfd is left alone.
  *
  * Each function here does for every argument what the one behind it does, so that one is called first, and a path is
  * looked at only when the kernel has read it. Nothing here allocates or locks: these functions are async-signal-safe
  * (signal-safety(7)). */
 #include "interposer.h"
+#include "agent-client/control.h"
 #include "real-device/real_library.h"
 #include "soft-fabric/soft_config.h"
 #include <dlfcn.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #define FOLDER "/dev/infiniband/"
+#define FAULTS "/dev/userfaultfd"
 #define UVERBS_MAJOR 231 /* Documentation/admin-guide/devices.txt */
 #define UVERBS_MINOR 192
 
@@ -196,7 +198,11 @@ static int opened(const char *path, int fd)
 {
     int error = errno;
     struct stat status;
-    if (real_inside || !has_read(fd) || __builtin_expect(strncmp(path, FOLDER, sizeof FOLDER - 1), 1))
+    if (real_inside || !has_read(fd) || __builtin_expect(strncmp(path, "/dev/", 5), 1))
+        return fd;
+    if (fd >= 0 && !strcmp(path, FAULTS))
+        control_leave_memory();
+    if (strncmp(path, FOLDER, sizeof FOLDER - 1))
         return fd;
     if (fd < 0 ? !is_device(path) : fstat(fd, &status) || !S_ISCHR(status.st_mode)) {
         errno = error;

@@ -1,12 +1,19 @@
 /* syscall(3): calls of which the library keeps notes go to these, and all others to the kernel as they are. */
 #include "interposer.h"
+#include "agent-client/control.h"
+#include "common/system_calls.h"
 #include <sys/syscall.h>
 
 _Static_assert(SYS_io_setup == 206 && SYS_io_destroy == 207 && SYS_io_submit == 209, "numbers below");
+_Static_assert(SYS_userfaultfd == 323, "number below");
 _Static_assert(SYS_io_uring_setup == 425 && SYS_io_uring_register == 427, "numbers below");
 
 __attribute__((used, visibility("hidden"))) long interposer_noted_call(long number, long a, long b, long c, long d)
 {
+    if (number == SYS_userfaultfd) {
+        control_leave_memory();
+        return system_call(number, a, b, c, d, 0, 0);
+    }
     return number >= SYS_io_uring_setup ? interposer_ring_call(number, a, b, c, d)
                                         : interposer_aio_call(number, a, b, c);
 }
@@ -22,6 +29,8 @@ __asm__(".pushsection .text\n"
         "    cmpq $425, %rdi\n"
         "    je 1f\n"
         "    cmpq $427, %rdi\n"
+        "    je 1f\n"
+        "    cmpq $323, %rdi\n"
         "    je 1f\n"
         "    cmpq $206, %rdi\n"
         "    jb 0f\n"

@@ -53,7 +53,7 @@ static int locate(const struct verbs_device *device, int restored)
 static int attach(const struct verbs_device *device, int restored, char *error, size_t size)
 {
     const char *directory = control.runtime_dir;
-    control.fd = control_connect();
+    control.fd = control_connect(control.runtime_dir);
     if (control.fd < 0) {
         snprintf(error, size, "%s/agent.sock: %s", directory, strerror(errno));
         return -1;

@@ -100,7 +100,7 @@ public final class Job implements AutoCloseable {
             numbers = new RankNumbers(facts.span(), reservedNumbers(), this::isAlive, rank -> renew(rank.number()));
             authority = around.authority().apply(map);
             control = closers.add(ControlServer.start(runtime.path(), facts.generation(), authority, table,
-                    this::hostOf, numbers, hosts, connection -> {}));
+                    this::hostOf, numbers, hosts, pid -> tracking.leave(pid)));
             pmi = closers.add(openPmi(pmiState));
         } catch (IOException | RuntimeException e) {
             closers.close();

@@ -60,9 +60,9 @@ final class CheckpointOptions {
             + "protection of memory in images; default: gmac")
     private String integrity;
 
-    @picocli.CommandLine.Option(names = "--write-tracking", description = "incremental checkpoints do not read memory "
-            + "that has not been written to, as the kernel says (Linux 6.7)")
-    private boolean writeTracking;
+    @picocli.CommandLine.Option(names = "--write-tracking", negatable = true, description = "incremental checkpoints "
+            + "do not read memory that has not been written to, as the kernel says (default, from Linux 6.7 on)")
+    private Boolean writeTracking;
 
     @picocli.CommandLine.Option(names = "--verify-tracking", description = "as --write-tracking, but read it all the "
             + "same, and compare")
@@ -131,7 +131,7 @@ final class CheckpointOptions {
                 .flag(Option.KEEP_FAST, keepFast)
                 .flag(Option.MAX_RATE, maxRate).flag(Option.IO_IDLE, ioIdle ? "true" : null).flag(Option.BUFFER, buffer)
                 .flag(Option.FULL_INTERVAL, fullInterval).flag(Option.COMPRESS, compress)
-                .flag(Option.WRITE_TRACKING, writeTracking ? "true" : null)
+                .flag(Option.WRITE_TRACKING, writeTracking == null ? null : writeTracking.toString())
                 .flag(Option.VERIFY_TRACKING, verifyTracking ? "true" : null)
                 .flag(Option.INTEGRITY, integrity).flag(Option.ENCRYPT, encrypt)
                 .flag(Option.EXTERNAL_CONNECTIONS, externalConnections)

@@ -127,7 +127,7 @@ final class Incarnations implements AutoCloseable {
             AddressAuthority authority = apart ? new Known(map, node, directories, told) : map;
             agents.add(new Agent(directory, table, counters,
                     ControlServer.start(directory, map.generation(), authority, table, RankHosts.FROM_ENVIRONMENT,
-                            new RankNumbers(span, 2, pid -> false, taken -> {}), PortKeeper.NONE, gone -> {})));
+                            new RankNumbers(span, 2, pid -> false, taken -> {}), PortKeeper.NONE, left -> {})));
         }
         incarnations.add(new Incarnation(map, agents));
     }

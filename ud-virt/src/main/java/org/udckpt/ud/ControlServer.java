@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import org.udckpt.address.AddressAuthority;
 import org.udckpt.address.TranslationTable;
@@ -40,13 +40,13 @@ public final class ControlServer implements AutoCloseable {
     private final MirroredKeys keys;
     private final RankHosts hosts;
     private final RankNumbers numbers;
-    private final Consumer<LibraryConnection> gone;
+    private final IntConsumer left;
     private final ServerSocketChannel server;
     private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
     private final List<LibraryConnection> connections = new CopyOnWriteArrayList<>();
 
     private ControlServer(Path socket, int generation, AddressAuthority authority, TranslationTable table,
-            RankHosts hosts, RankNumbers numbers, PortKeeper keeper, Consumer<LibraryConnection> gone,
+            RankHosts hosts, RankNumbers numbers, PortKeeper keeper, IntConsumer left,
             ServerSocketChannel server) {
         this.socket = socket;
         this.generation = generation;
@@ -56,7 +56,7 @@ public final class ControlServer implements AutoCloseable {
         this.keys = new MirroredKeys(socket.getParent(), authority.keys());
         this.hosts = hosts;
         this.numbers = numbers;
-        this.gone = gone;
+        this.left = left;
         this.server = server;
     }
 
@@ -68,16 +68,17 @@ public final class ControlServer implements AutoCloseable {
      * @param hosts      tells a process that opens its first device where it is
      * @param numbers    gives it its rank
      * @param keeper     takes the addresses of queue pairs that are gone
-     * @param gone       told of each control connection that ends, on a thread of the server
+     * @param left       told of each process that will handle faults of its memory itself (userfaultfd(2)), as this
+     *                   process numbers it, before it does
      */
     public static ControlServer start(Path runtimeDir, int generation, AddressAuthority authority,
             TranslationTable table,
-            RankHosts hosts, RankNumbers numbers, PortKeeper keeper, Consumer<LibraryConnection> gone)
+            RankHosts hosts, RankNumbers numbers, PortKeeper keeper, IntConsumer left)
             throws IOException {
         Path socket = runtimeDir.resolve("agent.sock");
         ServerSocketChannel server = UnixPeer.listen(socket, 1024);
         ControlServer it =
-                new ControlServer(socket, generation, authority, table, hosts, numbers, keeper, gone, server);
+                new ControlServer(socket, generation, authority, table, hosts, numbers, keeper, left, server);
         Thread.ofPlatform().daemon().name("udckpt-control").start(it::accept);
         return it;
     }
@@ -162,6 +163,7 @@ public final class ControlServer implements AutoCloseable {
             switch (hello.role()) {
                 case Layout.ROLE_CONTROL -> control(channel, hello);
                 case Layout.ROLE_REQUEST -> requests(channel, hello);
+                case Layout.ROLE_MEMORY -> left.accept(UnixPeer.process(socketChannel)); // then the connection ends
                 default -> throw new IOException("pid " + hello.pid() + ": unknown role " + hello.role());
             }
         } catch (IOException e) {
@@ -192,7 +194,6 @@ public final class ControlServer implements AutoCloseable {
         IOException end = connection.serve();
         connections.remove(connection);
         numbers.release(hello.rank(), hello.pid());
-        gone.accept(connection);
         throw end;
     }
 

@@ -39,7 +39,7 @@ final class Node implements AutoCloseable {
             counters.begin(rank);
         }
         server = ControlServer.start(directory, map.generation(), map, table, hosts,
-                new RankNumbers(span, ranks, pid -> false, taken -> {}), PortKeeper.NONE, gone -> {});
+                new RankNumbers(span, ranks, pid -> false, taken -> {}), PortKeeper.NONE, left -> {});
     }
 
     /** A rank's environment on this simulated host, with the library preloaded. */

@@ -3,13 +3,14 @@ package org.udckpt.lifecycle.checkpoint;
 import org.udckpt.agent.Job;
 import org.udckpt.process.tracking.WriteTracking;
 import org.udckpt.store.ImageOptions;
+import org.udckpt.support.config.Option;
 import org.udckpt.support.report.Messages;
 
 /** Has the kernel note what a job's processes write to, where its settings ask for that. */
 final class Tracking {
     private Tracking() {}
 
-    /** Where that is not possible, checkpoints read all memory, and the user is told once. */
+    /** Where that is not possible, checkpoints read all memory; a user who has asked for it is told once. */
     static void start(Job job) {
         if (!ImageOptions.tracked(job.settings())) {
             return;
@@ -17,7 +18,8 @@ final class Tracking {
         WriteTracking writes = WriteTracking.ifAvailable();
         if (writes.on()) {
             job.track(writes);
-        } else {
+        } else if (job.settings().given().containsKey(Option.WRITE_TRACKING)
+                || job.settings().truth(Option.VERIFY_TRACKING)) {
             Messages.warn("--write-tracking: this kernel does not say what was written (it takes Linux 6.7 and "
                     + "userfaultfd(2)), so that checkpoints read all memory");
         }

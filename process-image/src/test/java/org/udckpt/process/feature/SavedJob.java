@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,7 +14,10 @@ import java.util.function.Function;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.CaptureRequest;
+import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.check.ImageCheck;
+import org.udckpt.process.files.FileLeases;
+import org.udckpt.process.files.FileRequest;
 import org.udckpt.process.files.Rollback;
 import org.udckpt.process.files.RollbackRequest;
 import org.udckpt.process.identity.KnownFiles;
@@ -23,6 +27,8 @@ import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.restore.RestoreTarget;
 import org.udckpt.process.restore.Restored;
 import org.udckpt.process.restore.Restorer;
+import org.udckpt.process.tracking.HeldMemory;
+import org.udckpt.process.tracking.WriteTracking;
 
 /** A checkpoint in this process's memory: what the image would hold. */
 final class SavedJob implements AutoCloseable {
@@ -45,16 +51,53 @@ final class SavedJob implements AutoCloseable {
     /**
      * Captures the tree of a process that a shepherd started.
      *
-     * @param second after another one, which comes to nothing
+     * @param second after another one, which comes to nothing but that this one is told what was written since
      */
     static SavedJob capture(int pid, ShepherdProcess shepherd, boolean second) {
-        CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)),
-                CaptureRequest.StandardStreams.of((int) shepherd.pid()));
-        if (second) {
-            take(request, shepherd, Capture::take).close();
+        try (WriteTracking tracking = WriteTracking.ifAvailable()) {
+            CaptureRequest request = request(pid, shepherd, tracking);
+            Map<Long, HeldMemory> held = second ? before(request, shepherd, tracking) : Map.of();
+            try (Capture capture = take(request, shepherd, Capture::take)) {
+                check(capture, held);
+                return of(capture);
+            }
         }
-        try (Capture capture = take(request, shepherd, Capture::take)) {
-            return of(capture);
+    }
+
+    private static CaptureRequest request(int pid, ShepherdProcess shepherd, WriteTracking tracking) {
+        CaptureRequest plain = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)),
+                CaptureRequest.StandardStreams.of((int) shepherd.pid()));
+        return new CaptureRequest(plain.roots(), plain.streams(), false, FileRequest.open(), FileLeases.now(),
+                new TimedCalls(), tracking, plain.shepherd());
+    }
+
+    /** A checkpoint before the one that counts; what its processes held, where a next one could be based on it. */
+    private static Map<Long, HeldMemory> before(CaptureRequest request, ShepherdProcess shepherd,
+            WriteTracking tracking) {
+        Map<Long, HeldMemory> held = new HashMap<>();
+        tracking.begin();
+        try (Capture first = take(request, shepherd, Capture::take)) {
+            first.image();
+            for (MemorySource source : first.sources()) {
+                if (source.process() && tracking.on()) {
+                    held.put(source.id(), HeldMemory.of(source, 1, held.size() + 1));
+                }
+            }
+        }
+        Map<Long, Integer> numbers = new HashMap<>();
+        held.forEach((id, one) -> numbers.put(id, one.number()));
+        tracking.committed(1, numbers);
+        tracking.begin();
+        return held;
+    }
+
+    /** What is said to be unwritten since is as it was. */
+    private static void check(Capture capture, Map<Long, HeldMemory> held) {
+        capture.image();
+        for (MemorySource source : capture.sources()) {
+            if (held.containsKey(source.id()) && source.process()) {
+                held.get(source.id()).check(source.unwritten(), HeldMemory.of(source, 2, 0), "process " + source.id());
+            }
         }
     }
 
@@ -79,16 +122,16 @@ final class SavedJob implements AutoCloseable {
      * this process sees them it is given.
      */
     static SavedJob captureLast(int pid, ShepherdProcess shepherd, boolean second, Consumer<List<Integer>> look) {
-        CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)),
-                CaptureRequest.StandardStreams.of((int) shepherd.pid()));
-        if (second) {
-            take(request, shepherd, Capture::take).close();
-        }
-        try (Capture capture = take(request, shepherd, Capture::standing)) {
-            look.accept(shepherd.processes(capture.snapshotPids()));
-            SavedJob saved = of(capture);
-            capture.end();
-            return saved;
+        try (WriteTracking tracking = WriteTracking.ifAvailable()) {
+            CaptureRequest request = request(pid, shepherd, tracking);
+            Map<Long, HeldMemory> held = second ? before(request, shepherd, tracking) : Map.of();
+            try (Capture capture = take(request, shepherd, Capture::standing)) {
+                look.accept(shepherd.processes(capture.snapshotPids()));
+                check(capture, held);
+                SavedJob saved = of(capture);
+                capture.end();
+                return saved;
+            }
         }
     }
 
