@@ -62,7 +62,7 @@ final class SocketBuffers {
     }
 
     private void addPages(long buffer, int length, ByteArrayOutputStream bytes) throws IOException {
-        KernelPages pages = KernelPages.running(kernel);
+        PageContents pages = PageContents.running(kernel);
         boolean netmem = types.has("skb_frag", "netmem"); // since Linux 6.9; a struct bio_vec before
         String piece = netmem ? "skb_frag" : "bio_vec";
         // struct skb_shared_info is behind the memory of the buffer, whose end is an offset on 64-bit machines

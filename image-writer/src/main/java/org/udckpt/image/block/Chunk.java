@@ -1,6 +1,6 @@
 package org.udckpt.image.block;
 
-import org.udckpt.image.table.PlainRow;
+import org.udckpt.image.PlainRow;
 
 /**
  * A row of the table {@code chunks}: a piece of a process's memory and where its bytes are.

@@ -18,6 +18,7 @@ import org.apache.arrow.vector.ipc.ArrowFileWriter;
 import org.apache.arrow.vector.types.pojo.Field;
 import org.apache.arrow.vector.types.pojo.FieldType;
 import org.apache.arrow.vector.types.pojo.Schema;
+import org.udckpt.image.PlainRow;
 import org.udckpt.linux.RawText;
 
 /** Writes records as an Arrow IPC file with Arrow's own writer. */

@@ -20,6 +20,7 @@ import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.HotFiles;
 import org.udckpt.process.huge.HugePages;
+import org.udckpt.process.model.Region;
 import org.udckpt.process.restore.lazy.Filling;
 import org.udckpt.support.report.Durations;
 import org.udckpt.support.report.ExitCode;
@@ -171,7 +172,7 @@ public final class LocalCheckpoints implements CheckpointMethod {
             live = write;
             Manifest manifest = image.write(snapshot, write, statistics.row());
             job.tracking().committed(manifest.id(), image.numbers());
-            hugePages = HugePages.in(snapshot.capture().image().regions());
+            hugePages = HugePages.in(snapshot.capture().image().regions().stream().map(Region::vmFlags));
             if (end != null) {
                 try {
                     end.run();

@@ -21,6 +21,7 @@ import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.HotFiles;
 import org.udckpt.process.huge.HugePages;
+import org.udckpt.process.model.Region;
 import org.udckpt.store.FilePlace;
 import org.udckpt.store.ImageProcesses;
 import org.udckpt.store.RankRow;
@@ -199,7 +200,7 @@ public final class UnitCheckpoints {
         image.writeAgent(place.files(order.directory()));
         image.finish();
         numbers = image.numbers();
-        hugePages = HugePages.in(snapshot.capture().image().regions());
+        hugePages = HugePages.in(snapshot.capture().image().regions().stream().map(Region::vmFlags));
         part.statistics(snapshot.times());
         PartReport report = part.finish();
         NodeSnapshot written = snapshot;

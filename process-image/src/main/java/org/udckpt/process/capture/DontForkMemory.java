@@ -2,7 +2,9 @@ package org.udckpt.process.capture;
 
 import java.util.Arrays;
 import java.util.List;
+import org.udckpt.linux.MappingFlags;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.model.VmFlags;
 
 /**
  * Private memory that the fork left out (MADV_DONTFORK) or emptied (MADV_WIPEONFORK): copied from the stopped process
@@ -34,7 +36,7 @@ final class DontForkMemory {
             if (missing && process.flags.isEmpty()) {
                 process.readFlags();
             }
-            if (!mapping.shared() && (missing || wiped(mapping, original, fork))) {
+            if (!mapping.shared() && (missing || wiped(mapping, original, fork) && isWiped(process, mapping))) {
                 copy(process, mapping, into);
             }
         }
@@ -47,6 +49,15 @@ final class DontForkMemory {
     private static boolean wiped(Mapping mapping, PageScan original, PageScan fork) {
         return !mapping.file() && !fork.any(mapping.start(), mapping.end())
                 && original.any(mapping.start(), mapping.end());
+    }
+
+    /** Marks of pages that are not there look like swapped pages, and a fork has none of them (userfaultfd(2)). */
+    private static boolean isWiped(TracedProcess process, Mapping mapping) {
+        if (process.flags.isEmpty()) {
+            process.readFlags();
+        }
+        MappingFlags flags = process.flags.get(mapping.start());
+        return flags != null && (flags.has(MappingFlags.WIPED) || flags.has(VmFlags.DROPPABLE));
     }
 
     private static void copy(TracedProcess process, Mapping mapping, ContentCopy into) {

@@ -6,7 +6,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
@@ -15,7 +14,6 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
 import org.udckpt.linux.Syscall;
-import org.udckpt.process.model.Region;
 
 /**
  * Gives a process its transparent huge pages back. Those that it writes to while a snapshot shares them fall apart into
@@ -33,9 +31,13 @@ public final class HugePages {
 
     private HugePages() {}
 
-    /** Whether any of this memory may be in huge pages. That asks no process: the kernel would look at each page. */
-    public static boolean in(List<Region> regions) {
-        return everywhere() || regions.stream().anyMatch(region -> (" " + region.vmFlags() + " ").contains(" hg "));
+    /**
+     * Whether any of this memory may be in huge pages. That asks no process: the kernel would look at each page.
+     *
+     * @param flags VmFlags of its mappings
+     */
+    public static boolean in(Stream<String> flags) {
+        return everywhere() || flags.anyMatch(one -> (" " + one + " ").contains(" hg "));
     }
 
     /** Also where madvise(2) has not asked for them. */

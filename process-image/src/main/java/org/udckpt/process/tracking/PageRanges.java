@@ -28,11 +28,13 @@ final class PageRanges {
         return all;
     }
 
-    /** Each made longer, until it begins and ends at a multiple of {@code unit}, a power of two. */
-    PageRanges grown(long unit) {
+    /** Those of at least so many bytes. */
+    PageRanges longer(long least) {
         PageRanges all = new PageRanges();
         for (int i = 0; i < count; i += 2) {
-            all.add(pairs[i] & -unit, pairs[i + 1] + unit - 1 & -unit);
+            if (pairs[i + 1] - pairs[i] >= least) {
+                all.add(pairs[i], pairs[i + 1]);
+            }
         }
         return all;
     }

@@ -6,8 +6,8 @@ import org.udckpt.process.model.Unwritten;
 
 /** One process whose writes are noted. Any thread: huge pages are joined beside checkpoints. */
 final class TrackedProcess implements AutoCloseable {
-    /** Of what one table of pages is about (512 pages). */
-    private static final long TABLE_BYTES = 2L << 20;
+    /** Ranges that are shorter are looked at with what is around them: each call costs a microsecond. */
+    private static final long SHORT = 64 * 4096;
 
     private final int pid;
     /** As the job numbers it. */
@@ -18,7 +18,7 @@ final class TrackedProcess implements AutoCloseable {
     /** The process's number in that checkpoint. */
     private int number;
     private PageRanges written = new PageRanges();
-    /** Where pages have been found, in whole tables of pages: what lies beside one costs no memory to note. */
+    /** Where there were pages at the last stop, of long ranges. */
     private PageRanges dense = new PageRanges();
 
     /** @param pid as the agent numbers it */
@@ -100,7 +100,7 @@ final class TrackedProcess implements AutoCloseable {
 
     /** Where it had pages at its last stop. */
     synchronized void populated(long[] extents) {
-        dense = PageRanges.of(extents).grown(TABLE_BYTES);
+        dense = PageRanges.of(extents).longer(SHORT);
     }
 
     /** Of these mappings what nobody has written to since the base; {@link Unwritten#NOTHING} without one. */

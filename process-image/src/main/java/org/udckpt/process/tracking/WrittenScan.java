@@ -16,6 +16,7 @@ final class WrittenScan implements AutoCloseable {
     /** PM_SCAN_WP_MATCHING, and PM_SCAN_CHECK_WPASYNC: EPERM in memory that is not registered. */
     private static final long PROTECT = 1, CHECK = 2;
     private static final int ARGUMENT = 96, RANGE = 24, RANGES = 512;
+    private static final long LARGE = 1 << 20;
 
     private final int fd;
     private final Arena arena = Arena.ofConfined();
@@ -40,25 +41,38 @@ final class WrittenScan implements AutoCloseable {
     }
 
     /**
-     * As {@link #sparse}, of what has pages nearly everywhere: the kernel looks at each one's mark alone, which is
-     * several times faster, and notes also the first write to what has none, which counts as written here.
+     * As {@link #sparse}, of what has pages everywhere: the kernel looks at each one's mark alone, which is many times
+     * faster. Where there is none any more, it notes also the first write to that, and it counts as written here.
      */
     boolean dense(long start, long end, PageRanges written) {
         return scan(start, end, 0, WRITTEN, 0, written);
     }
 
     /**
-     * Has the kernel note the next write to each page of new memory; holes stay holes. Without an answer it is several
-     * times faster than {@link #sparse}.
+     * Has the kernel note the next write to each page of new memory. Without an answer it is several times faster than
+     * {@link #sparse}, but beside other pages the kernel keeps marks for those that are not there, too, which look like
+     * swapped ones to others: so only large memory is done so, which has pages at all.
      */
     void first(long start, long end) {
+        if (end - start < LARGE) {
+            sparse(start, end, new PageRanges());
+        } else if (call(start, end, 0, ranges.address(), 1) > 0) {
+            call(start, end, PROTECT | CHECK, 0, 0);
+        }
+    }
+
+    private long call(long start, long end, long flags, long vector, long most) {
         argument.fill((byte) 0);
         argument.set(JAVA_LONG, 0, ARGUMENT);
-        argument.set(JAVA_LONG, 8, PROTECT | CHECK);
+        argument.set(JAVA_LONG, 8, flags);
         argument.set(JAVA_LONG, 16, start);
         argument.set(JAVA_LONG, 24, end);
+        argument.set(JAVA_LONG, 40, vector);
+        argument.set(JAVA_LONG, 48, most);
+        argument.set(JAVA_LONG, 56, most); // pages
         argument.set(JAVA_LONG, 80, PRESENT | SWAPPED); // category_anyof_mask
-        LinuxError.check(Syscall.call(Syscall.IOCTL, fd, LinuxConstants.PAGEMAP_SCAN, argument.address()),
+        argument.set(JAVA_LONG, 88, most == 0 ? 0 : PRESENT); // return_mask
+        return LinuxError.check(Syscall.call(Syscall.IOCTL, fd, LinuxConstants.PAGEMAP_SCAN, argument.address()),
                 "PAGEMAP_SCAN");
     }
 

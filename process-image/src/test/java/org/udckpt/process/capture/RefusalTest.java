@@ -136,7 +136,7 @@ class RefusalTest {
             "pids-names, made outside of the user namespace", "others-root, can be replaced by user 61002",
             "peer-groups, was in 4097 groups (SO_PEERGROUPS); at most 4096",
             "raw-shut, a raw socket (IPv4) that was shut",
-            "unix-early-urgent, not accepted yet has urgent data", "unix-early-large, of more than about a page",
+            "unix-early-urgent, not accepted yet has urgent data",
             "unix-early-descriptors, not accepted yet has descriptors in flight",
             "unix-early-name, 'closed by its client, which had a name'",
             "packet-ring, mapped memory of socket:", "packet-group, chosen by a program (PACKET_FANOUT_DATA)",

@@ -13,24 +13,24 @@ import java.lang.foreign.MemorySegment;
  * of which both are known is enough. That is the page of a packet socket's ring (packet(7)), of which the kernel has
  * the address of the content, and its struct page when it was given to a pipe (vmsplice(2)).
  */
-final class KernelPages {
+final class PageContents {
     private static final int PAGE = 4096, AF_PACKET = 17, SOCK_RAW = 3, SOL_PACKET = 263, PACKET_RX_RING = 5;
 
     /** Found once: the end of a packet socket waits for all processors, 10 ms and more. */
-    private static KernelPages running;
+    private static PageContents running;
 
     private final int structBytes;
     private final long struct, content;
 
     /** The running kernel's. */
-    static synchronized KernelPages running(KernelReader kernel) throws IOException {
+    static synchronized PageContents running(KernelReader kernel) throws IOException {
         if (running == null) {
-            running = new KernelPages(kernel);
+            running = new PageContents(kernel);
         }
         return running;
     }
 
-    private KernelPages(KernelReader kernel) throws IOException {
+    private PageContents(KernelReader kernel) throws IOException {
         structBytes = kernel.types.size("page");
         int ring = PacketCalls.open(AF_PACKET, SOCK_RAW, 0); // of protocol 0: nothing comes
         try (Arena arena = Arena.ofConfined()) {

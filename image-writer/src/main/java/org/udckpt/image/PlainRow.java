@@ -1,4 +1,4 @@
-package org.udckpt.image.table;
+package org.udckpt.image;
 
 /** A record of which tables have very many: it gives its components, of which none is null, without reflection. */
 public interface PlainRow {
