@@ -65,12 +65,11 @@ static void unix_early(const char *what) {
         struct cmsghdr header;
         char bytes[CMSG_SPACE(sizeof(int))];
     } along = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
-    static char large[16384];
+    static char byte;
     struct msghdr message = {
-        .msg_iov = &(struct iovec){large, 1}, .msg_iovlen = 1, .msg_control = &along, .msg_controllen = sizeof along};
+        .msg_iov = &(struct iovec){&byte, 1}, .msg_iovlen = 1, .msg_control = &along, .msg_controllen = sizeof along};
     memcpy(CMSG_DATA(&along.header), &fd, sizeof fd);
-    if (!strcmp(what, "urgent")) MUST(send(fd, large, 1, MSG_OOB));
-    else if (!strcmp(what, "large")) MUST(send(fd, large, sizeof large, 0));
+    if (!strcmp(what, "urgent")) MUST(send(fd, &byte, 1, MSG_OOB));
     else if (!strcmp(what, "descriptors")) MUST(sendmsg(fd, &message, 0));
     else MUST(close(fd));
 }

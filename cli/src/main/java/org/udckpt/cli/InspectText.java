@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.Map;
 import org.udckpt.address.Endpoint;
 import org.udckpt.image.Manifest;
-import org.udckpt.image.write.PageCounts;
 import org.udckpt.image.write.PhaseTime;
+import org.udckpt.image.write.WrittenPages;
 import org.udckpt.inspect.view.CheckpointView;
 import org.udckpt.inspect.view.KindTotal;
 import org.udckpt.inspect.view.NodeView;
@@ -105,7 +105,7 @@ final class InspectText {
                 Durations.format(all.nanoseconds().getMaxValue()));
     }
 
-    private static void pages(PageCounts pages) {
+    private static void pages(WrittenPages pages) {
         System.out.printf("pages      %d not read (as before), %d zero, %d read and as before, %d stored raw, "
                 + "%d compressed%n", pages.unread(), pages.zero(), pages.same(), pages.raw(), pages.compressed());
     }

@@ -248,8 +248,8 @@ public final class NodeWriter implements Closeable {
                     chunks.stream().map(HashedChunk::chunk).toList()));
             List<Block> blocks = StripeLog.blocks(logs);
             files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.BLOCKS), Block.class, blocks));
-            PageCounts pages = PageCounts.of(results.stream().map(CompletableFuture::join).toList(), blocks);
-            files.add(target.table(ImageNames.nodeTable(node.index(), PAGES), PageCounts.class, List.of(pages)));
+            WrittenPages pages = WrittenPages.of(results.stream().map(CompletableFuture::join).toList(), blocks);
+            files.add(target.table(ImageNames.nodeTable(node.index(), PAGES), WrittenPages.class, List.of(pages)));
             files.add(target.table(ImageNames.nodeTable(node.index(), LATENCY), WriteLatency.class,
                     stripes.stream().map(StripeFile::latency).toList()));
         }

@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 import org.udckpt.address.Endpoint;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.read.NodeReader;
-import org.udckpt.image.write.PageCounts;
 import org.udckpt.image.write.PhaseTime;
+import org.udckpt.image.write.WrittenPages;
 import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.store.CallRow;
@@ -33,7 +33,7 @@ import org.udckpt.store.StopTimesRow;
  * @param pages of all nodes; empty where the image does not say
  */
 public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTime> phases, List<CallRow> calls,
-        StopTimesRow lifeStops, List<WriteTimes> writes, Optional<PageCounts> pages) {
+        StopTimesRow lifeStops, List<WriteTimes> writes, Optional<WrittenPages> pages) {
     private static final String PAGES = "page-counts";
 
     public static CheckpointView of(OpenImage image) throws IOException {
@@ -47,12 +47,12 @@ public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTi
                 pages(image.reader()));
     }
 
-    private static Optional<PageCounts> pages(CheckpointReader reader) throws IOException {
-        List<PageCounts> all = new ArrayList<>();
+    private static Optional<WrittenPages> pages(CheckpointReader reader) throws IOException {
+        List<WrittenPages> all = new ArrayList<>();
         for (NodeReader node : reader.nodes()) {
-            all.addAll(node.tableIfThere(PAGES, PageCounts.class));
+            all.addAll(node.tableIfThere(PAGES, WrittenPages.class));
         }
-        return all.stream().reduce(PageCounts::with);
+        return all.stream().reduce(WrittenPages::with);
     }
 
     /** Where a rank is. */

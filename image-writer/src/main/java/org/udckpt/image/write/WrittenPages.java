@@ -14,12 +14,12 @@ import org.udckpt.image.block.Codec;
  * @param raw        read, and stored as they are
  * @param compressed read, and stored in compressed blocks
  */
-public record PageCounts(long unread, long zero, long same, long raw, long compressed) {
+public record WrittenPages(long unread, long zero, long same, long raw, long compressed) {
     /** Of no page. */
-    public static final PageCounts NONE = new PageCounts(0, 0, 0, 0, 0);
+    public static final WrittenPages NONE = new WrittenPages(0, 0, 0, 0, 0);
 
-    static PageCounts of(List<MemoryResult> processes, List<Block> blocks) {
-        return new PageCounts(pages(processes.stream().mapToLong(MemoryResult::unreadBytes).sum()),
+    static WrittenPages of(List<MemoryResult> processes, List<Block> blocks) {
+        return new WrittenPages(pages(processes.stream().mapToLong(MemoryResult::unreadBytes).sum()),
                 pages(processes.stream().mapToLong(MemoryResult::zeroBytes).sum()),
                 pages(processes.stream().mapToLong(MemoryResult::sameBytes).sum()),
                 pages(blocks.stream().filter(block -> block.codec() == Codec.RAW).mapToLong(Block::length).sum()),
@@ -31,8 +31,8 @@ public record PageCounts(long unread, long zero, long same, long raw, long compr
     }
 
     /** Both together. */
-    public PageCounts with(PageCounts other) {
-        return new PageCounts(unread + other.unread, zero + other.zero, same + other.same, raw + other.raw,
+    public WrittenPages with(WrittenPages other) {
+        return new WrittenPages(unread + other.unread, zero + other.zero, same + other.same, raw + other.raw,
                 compressed + other.compressed);
     }
 }
