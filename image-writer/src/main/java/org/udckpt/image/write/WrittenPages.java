@@ -15,9 +15,6 @@ import org.udckpt.image.block.Codec;
  * @param compressed read, and stored in compressed blocks
  */
 public record WrittenPages(long unread, long zero, long same, long raw, long compressed) {
-    /** Of no page. */
-    public static final WrittenPages NONE = new WrittenPages(0, 0, 0, 0, 0);
-
     static WrittenPages of(List<MemoryResult> processes, List<Block> blocks) {
         return new WrittenPages(pages(processes.stream().mapToLong(MemoryResult::unreadBytes).sum()),
                 pages(processes.stream().mapToLong(MemoryResult::zeroBytes).sum()),

@@ -309,8 +309,7 @@ public final class Capture implements AutoCloseable {
             for (TracedProcess process : rank.processes()) {
                 List<Region> flagged = ImageBuilder.regions(process, regions.get(process));
                 DontForkMemory.forget(process, flagged);
-                process.snapshot.scan(process, process.ownMappings());
-                rank.populated(process);
+                rank.scan(process);
                 addGuards(process, guards);
                 allRegions.addAll(flagged);
                 ImageBuilder.Kept kept = rank.tracer.call(() -> ImageBuilder.process(process, flagged));

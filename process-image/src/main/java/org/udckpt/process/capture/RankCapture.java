@@ -170,8 +170,9 @@ final class RankCapture {
         }
     }
 
-    /** What memory the process had at its stop is known now. */
-    void populated(TracedProcess process) {
+    /** Finds what memory the process had at its stop, which makes the next one shorter. */
+    void scan(TracedProcess process) {
+        process.snapshot.scan(process, process.ownMappings());
         tracking.populated(process.task(), process.snapshot.forkedExtents());
     }
 

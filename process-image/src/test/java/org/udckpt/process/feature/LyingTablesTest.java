@@ -43,6 +43,7 @@ class LyingTablesTest {
                     "scm_rights", "scm_credentials", "unix_waiting", "unix_waiting_messages", "sender_names",
                     "deleted_directory", "deleted_links", "other_name",
                     "socket_filters", "sysv_sem", "sysv_msg", "sysv_undo", "inotify_names", "udp_states", "udp_unsent",
+                    "ping_sockets",
                     "posix_queues", "removed_node",
                     "ip_level", "raw_sockets", "packet_sockets", "netlink_peers", "ended_owner",
                     "namespace_files", "seccomp", "root_directory", "mount_namespace", "mount_trees",

@@ -15,9 +15,16 @@ public final class SendQueue {
 
     private SendQueue() {}
 
-    /** Bytes, with what the kernel needs for them; packets that a network device has yet to send are among them. */
+    /**
+     * Bytes, with what the kernel needs for them; packets that a network device has yet to send are among them. 0 where
+     * it has no such question: such sockets, of pings, collect nothing.
+     */
     public static int bytes(int socket) {
-        LinuxError.check(Syscall.call(Syscall.IOCTL, socket, SIOCOUTQ, Scratch.data().address()), "SIOCOUTQ");
+        long result = Syscall.call(Syscall.IOCTL, socket, SIOCOUTQ, Scratch.data().address());
+        if (result == -LinuxError.ENOTTY) {
+            return 0;
+        }
+        LinuxError.check(result, "SIOCOUTQ");
         return Scratch.data().get(JAVA_INT, 0);
     }
 
