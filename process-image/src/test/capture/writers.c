@@ -88,8 +88,9 @@ static void move(void) {
     if (from == to) return;
     MUST(munmap(to, SLOT));
     if (mremap(from, SLOT / 2, SLOT / 2, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
-        MUST(errno == EFAULT ? 0 : -1); /* it is of several mappings */
+        MUST(errno == EFAULT ? 0 : -1); /* it is of several mappings, of which some may be there (Linux 6.17) */
         map(to, MAP_ANONYMOUS, -1);
+        map(from, MAP_ANONYMOUS, -1);
         return;
     }
     map(from, MAP_ANONYMOUS, -1);

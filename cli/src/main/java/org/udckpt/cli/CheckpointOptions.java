@@ -61,7 +61,7 @@ final class CheckpointOptions {
     private String integrity;
 
     @picocli.CommandLine.Option(names = "--write-tracking", negatable = true, description = "incremental checkpoints "
-            + "do not read memory that has not been written to, as the kernel says (Linux 6.7); splits huge pages")
+            + "do not read memory that has not been written to, as the kernel says (default, from Linux 6.7 on)")
     private Boolean writeTracking;
 
     @picocli.CommandLine.Option(names = "--verify-tracking", description = "as --write-tracking, but read it all the "

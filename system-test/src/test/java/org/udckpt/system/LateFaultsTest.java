@@ -19,7 +19,7 @@ class LateFaultsTest {
     void memoryIsLeftToWhoTakesIt() throws Exception {
         try (ProcessTreeJob tree = new ProcessTreeJob(
                 List.of(CommandLine.artifact("programs/late_faults").toString(), "@/take", "@/finish"))) {
-            tree.start("--full-interval", "100", "--write-tracking");
+            tree.start("--full-interval", "100");
             tree.await("ready");
             assertEquals(0, tree.checkpoint());
             assertEquals(0, tree.checkpoint());

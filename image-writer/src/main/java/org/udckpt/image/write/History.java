@@ -32,7 +32,7 @@ public final class History {
     }
 
     /** Null when the node was not there. */
-    PageHistory node(int index) {
+    public PageHistory node(int index) {
         return nodes.get(index);
     }
 

@@ -30,6 +30,15 @@ public final class PageHistory {
         return checkpoint;
     }
 
+    /**
+     * {start, end} pairs of what it found in older checkpoints of a process's memory, by its number, ascending; pairs
+     * that touch are not joined.
+     */
+    public long[] older(int process) {
+        ProcessPages pages = processes.get(process);
+        return pages == null ? new long[0] : pages.notIn(checkpoint);
+    }
+
     /** Null when the process was not there. */
     ProcessPages pages(int process) {
         return processes.get(process);

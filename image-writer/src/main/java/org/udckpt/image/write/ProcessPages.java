@@ -1,6 +1,8 @@
 package org.udckpt.image.write;
 
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.udckpt.image.Range;
 import org.udckpt.image.block.Chunk;
 
@@ -51,6 +53,13 @@ final class ProcessPages {
                         Math.min(range.end(), chunk.end())));
             }
         }
+    }
+
+    /** {start, end} pairs of what is in blocks of other checkpoints; zeros are in none. */
+    long[] notIn(long checkpoint) {
+        return Arrays.stream(chunks).map(HashedChunk::chunk)
+                .filter(chunk -> chunk.kind() == Chunk.Kind.DATA && chunk.checkpoint() != checkpoint)
+                .flatMapToLong(chunk -> LongStream.of(chunk.address(), chunk.end())).toArray();
     }
 
     Chunk chunk(int number) {

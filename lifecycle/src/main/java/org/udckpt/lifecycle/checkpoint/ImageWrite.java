@@ -7,6 +7,8 @@ import org.udckpt.agent.JobFacts;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.write.CheckpointInfo;
 import org.udckpt.image.write.CheckpointWriter;
+import org.udckpt.image.write.History;
+import org.udckpt.image.write.PageHistory;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.launch.LaunchMode;
 import org.udckpt.store.ImageProcesses;
@@ -71,6 +73,12 @@ final class ImageWrite implements AutoCloseable {
     /** Numbers of processes in it, by those that the job has for them; when it is written. */
     Map<Long, Integer> numbers() {
         return numbers;
+    }
+
+    /** What it holds, when it is written; null where the next one does not need that. */
+    PageHistory pages() {
+        History history = writer.history();
+        return history == null ? null : history.node(NODE);
     }
 
     /** Removes everything if it was not committed. */

@@ -171,7 +171,7 @@ public final class LocalCheckpoints implements CheckpointMethod {
             LiveWrite write = image.live(snapshot);
             live = write;
             Manifest manifest = image.write(snapshot, write, statistics.row());
-            job.tracking().committed(manifest.id(), image.numbers());
+            Tracking.committed(job, manifest.id(), image.numbers(), image.pages());
             hugePages = HugePages.in(snapshot.capture().image().regions().stream().map(Region::vmFlags));
             if (end != null) {
                 try {

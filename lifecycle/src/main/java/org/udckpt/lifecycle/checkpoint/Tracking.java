@@ -1,6 +1,8 @@
 package org.udckpt.lifecycle.checkpoint;
 
+import java.util.Map;
 import org.udckpt.agent.Job;
+import org.udckpt.image.write.PageHistory;
 import org.udckpt.process.tracking.WriteTracking;
 import org.udckpt.store.ImageOptions;
 import org.udckpt.support.config.Option;
@@ -23,5 +25,15 @@ final class Tracking {
             Messages.warn("--write-tracking: this kernel does not say what was written (it takes Linux 6.7 and "
                     + "userfaultfd(2)), so that checkpoints read all memory");
         }
+    }
+
+    /**
+     * A checkpoint is complete.
+     *
+     * @param numbers of its processes in it
+     * @param pages what it holds; null: the next one needs nothing of it
+     */
+    static void committed(Job job, long checkpoint, Map<Long, Integer> numbers, PageHistory pages) {
+        job.tracking().committed(checkpoint, numbers, pages == null ? _ -> new long[0] : pages::older);
     }
 }

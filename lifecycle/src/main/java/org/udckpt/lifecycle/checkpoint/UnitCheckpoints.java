@@ -241,7 +241,7 @@ public final class UnitCheckpoints {
     /** The part belongs to a checkpoint. */
     public void commit() throws IOException {
         pages = part.pages();
-        job.tracking().committed(order.checkpoint(), numbers);
+        Tracking.committed(job, order.checkpoint(), numbers, pages);
         statistics.complete(meter);
         part.close();
         part = null;

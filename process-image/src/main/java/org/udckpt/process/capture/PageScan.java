@@ -14,7 +14,8 @@ import org.udckpt.linux.LinuxError;
  */
 final class PageScan implements AutoCloseable {
     /** Page categories of PAGEMAP_SCAN; linux/fs.h, Documentation/admin-guide/mm/pagemap.rst. */
-    private static final long FILE = 4, PRESENT = 8, SWAPPED = 16, ZERO_PAGE = 32;
+    private static final long FILE = 4, PRESENT = 8, SWAPPED = 16, ZERO_PAGE = 32,
+            HUGE = 64;
     /** PAGE_IS_GUARD; kernels that do not have it (before 6.16) say EINVAL. */
     private static final long GUARD = 256;
     /** From 6.13 there are guard pages, which look like swapped ones to it without {@link #GUARD}. */
@@ -39,6 +40,7 @@ final class PageScan implements AutoCloseable {
     private long not = FILE | ZERO_PAGE;
     private final Ranges pages = new Ranges();
     private final Ranges guards = new Ranges();
+    private final Ranges huge = new Ranges();
 
     PageScan(Pagemap pagemap) {
         this.pagemap = pagemap;
@@ -92,6 +94,11 @@ final class PageScan implements AutoCloseable {
         return guards.all();
     }
 
+    /** {start, end} pairs of {@link #ranges} that are huge pages; empty where the kernel has no PAGEMAP_SCAN. */
+    long[] huge() {
+        return huge.all();
+    }
+
     private boolean scan(long start, long end) {
         for (long at = start; at < end;) {
             long n = scanOnce(at, end, RANGES);
@@ -99,9 +106,13 @@ final class PageScan implements AutoCloseable {
                 return false;
             }
             for (long i = 0; i < n; i++) {
+                long from = ranges.get(JAVA_LONG, i * RANGE);
+                long to = ranges.get(JAVA_LONG, i * RANGE + 8);
                 long categories = ranges.get(JAVA_LONG, i * RANGE + 16);
-                (categories == 0 ? pages : guards).append(ranges.get(JAVA_LONG, i * RANGE),
-                        ranges.get(JAVA_LONG, i * RANGE + 8));
+                ((categories & GUARD) == 0 ? pages : guards).append(from, to);
+                if ((categories & HUGE) != 0) {
+                    huge.append(from, to);
+                }
             }
             at = argument.get(JAVA_LONG, 32);
         }
@@ -123,7 +134,7 @@ final class PageScan implements AutoCloseable {
         argument.set(JAVA_LONG, 64, not); // category_inverted
         argument.set(JAVA_LONG, 72, not); // category_mask
         argument.set(JAVA_LONG, 80, PRESENT | SWAPPED); // category_anyof_mask
-        argument.set(JAVA_LONG, 88, guard); // return_mask: else the same for all, so that ranges join
+        argument.set(JAVA_LONG, 88, guard | HUGE); // return_mask: else the same for all, so that ranges join
         long n = pagemap.scan(argument);
         if (n == -LinuxError.EINVAL && guard != 0 && !HIDES_GUARDS) {
             guard = 0;

@@ -173,7 +173,7 @@ final class RankCapture {
     /** Finds what memory the process had at its stop, which makes the next one shorter. */
     void scan(TracedProcess process) {
         process.snapshot.scan(process, process.ownMappings());
-        tracking.populated(process.task(), process.snapshot.forkedExtents());
+        tracking.populated(process.task(), process.snapshot.forkedExtents(), process.snapshot.hugePages());
     }
 
     /** Null, or why not all of them could be made. */

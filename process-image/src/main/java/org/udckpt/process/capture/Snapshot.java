@@ -31,6 +31,7 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     private final ContentCopy unforked;
     private long[] extents;
     private long[] forked;
+    private long[] huge;
     private long[] guards;
     private List<SharedRange> shared = List.of();
     private TracedProcess process;
@@ -76,6 +77,7 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
                 }
             }
             forked = scan.ranges();
+            huge = scan.huge();
             extents = merge(forked, unforked.extents());
             guards = scan.guards();
         }
@@ -94,6 +96,11 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     /** {@link #extents} without what the fork did not copy. */
     long[] forkedExtents() {
         return forked;
+    }
+
+    /** Of {@link #forkedExtents} those that are huge pages. */
+    long[] hugePages() {
+        return huge;
     }
 
     private static long[] merge(long[] a, long[] b) {

@@ -20,6 +20,7 @@ final class TrackedProcess implements AutoCloseable {
     private PageRanges written = new PageRanges();
     /** Where there were pages at the last stop, of long ranges. */
     private PageRanges dense = new PageRanges();
+    private HotBlocks hot = new HotBlocks();
 
     /** @param pid as the agent numbers it */
     TrackedProcess(int pid, int named) {
@@ -54,6 +55,7 @@ final class TrackedProcess implements AutoCloseable {
         base = 0;
         written = new PageRanges();
         dense = new PageRanges();
+        hot = new HotBlocks();
     }
 
     /**
@@ -65,8 +67,10 @@ final class TrackedProcess implements AutoCloseable {
      */
     synchronized boolean scan(long[] mappings) {
         PageRanges now = new PageRanges();
-        long[] known = AddressRanges.both(mappings, dense.pairs());
-        long[] unknown = AddressRanges.without(mappings, dense.pairs());
+        hot.keepIn(mappings);
+        long[] cold = AddressRanges.without(mappings, hot.pairs());
+        long[] known = AddressRanges.both(cold, dense.pairs());
+        long[] unknown = AddressRanges.without(cold, dense.pairs());
         int next = 0;
         int other = 0;
         try (WrittenScan scan = new WrittenScan(pid)) {
@@ -94,13 +98,17 @@ final class TrackedProcess implements AutoCloseable {
                 }
             }
         }
-        written = written.with(now);
+        written = written.with(now).with(PageRanges.of(hot.pairs()));
         return true;
     }
 
-    /** Where it had pages at its last stop. */
-    synchronized void populated(long[] extents) {
+    /** Where it had pages at its last stop, and which of them are huge: the hot ones are not protected any more. */
+    synchronized void populated(long[] extents, long[] huge) {
         dense = PageRanges.of(extents).longer(SHORT);
+        long[] fresh = hot.seen(huge);
+        for (int i = 0; protection != null && i < fresh.length; i += 2) {
+            protection.release(fresh[i], fresh[i + 1]);
+        }
     }
 
     /** Of these mappings what nobody has written to since the base; {@link Unwritten#NOTHING} without one. */
@@ -109,16 +117,23 @@ final class TrackedProcess implements AutoCloseable {
                 : new Unwritten(base, number, AddressRanges.without(mappings, written.pairs()));
     }
 
-    /** What it held at its last stop is in this checkpoint. */
-    synchronized void committed(long checkpoint, int its) {
+    /**
+     * What it held at its last stop is in this checkpoint.
+     *
+     * @param its the process's number in it
+     * @param unchanged {start, end} pairs of what an older one has, too
+     */
+    synchronized void committed(long checkpoint, int its, long[] unchanged) {
+        hot.unchanged(unchanged);
         base = protection == null ? 0 : checkpoint;
         number = its;
         written = new PageRanges();
     }
 
-    /** This memory counts as written from now on: somebody may write to it whom the kernel does not see. */
-    synchronized void release(long start, long end) {
+    /** This memory is about to become huge pages: none of it may be protected. */
+    synchronized void joining(long start, long end) {
         if (protection != null) {
+            hot.add(start, end);
             protection.release(start, end);
         }
     }

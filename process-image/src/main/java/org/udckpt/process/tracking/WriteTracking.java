@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntFunction;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
@@ -116,14 +117,15 @@ public final class WriteTracking implements AutoCloseable {
      *
      * @param checkpoint its number
      * @param numbers of processes in it, as the job numbers them
+     * @param unchanged {start, end} pairs of what an older checkpoint has of a process, too, by its number
      */
-    public void committed(long checkpoint, Map<Long, Integer> numbers) {
+    public void committed(long checkpoint, Map<Long, Integer> numbers, IntFunction<long[]> unchanged) {
         stopped.values().forEach(process -> {
             Integer number = numbers.get((long) process.named());
             if (number == null) {
                 process.forget();
             } else {
-                process.committed(checkpoint, number);
+                process.committed(checkpoint, number, unchanged.apply(number));
             }
         });
         keepStopped();
@@ -165,11 +167,12 @@ public final class WriteTracking implements AutoCloseable {
      * After the stop: where the process had pages, which makes the next one shorter.
      *
      * @param extents {start, end} pairs, ascending
+     * @param huge of them, those that are huge pages
      */
-    public void populated(int pid, long[] extents) {
+    public void populated(int pid, long[] extents, long[] huge) {
         TrackedProcess process = stopped.get(pid);
         if (process != null) {
-            process.populated(extents);
+            process.populated(extents, huge);
         }
     }
 
@@ -177,7 +180,7 @@ public final class WriteTracking implements AutoCloseable {
     public void joining(int pid, long start, long end) {
         TrackedProcess process = processes.get(pid);
         if (process != null) {
-            process.release(start, end);
+            process.joining(start, end);
         }
     }
 

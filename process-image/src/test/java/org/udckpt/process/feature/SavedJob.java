@@ -86,7 +86,7 @@ final class SavedJob implements AutoCloseable {
         }
         Map<Long, Integer> numbers = new HashMap<>();
         held.forEach((id, one) -> numbers.put(id, one.number()));
-        tracking.committed(1, numbers);
+        tracking.committed(1, numbers, _ -> new long[0]);
         tracking.begin();
         return held;
     }

@@ -17,7 +17,7 @@ public enum Option {
     KEEP("keep", "0", "how many complete checkpoints of the job to keep; 0: all"),
     FULL_INTERVAL("full-interval", "full-every", "", "each N-th checkpoint is a full one, the others are "
             + "incremental; 1: all are full; empty: 8 with interval and without keep, else 1"),
-    WRITE_TRACKING("write-tracking", "false", "incremental checkpoints leave unwritten memory unread (from Linux 6.7 "
+    WRITE_TRACKING("write-tracking", "true", "incremental checkpoints leave unwritten memory unread (from Linux 6.7 "
             + "on): true or false"),
     VERIFY_TRACKING("verify-tracking", "false", "the same, but such memory is read and compared: true or false"),
     COMPRESS("compress", "none", "compression of images: none, zstd, zstd:LEVEL (1 to 19)"),
