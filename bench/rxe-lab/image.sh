@@ -20,8 +20,10 @@ debian_sources() {
 }
 
 # The kernel is unpacked, not installed: its scripts would make an initrd of their own, for minutes.
+# @source@: where it is from, if not from the root file system's packages.
 kernel_hook='chroot "$1" sh -ec "
     cd /tmp
+    @source@
     package=\$(apt-cache depends linux-image-amd64 | sed -n \"s/.*Depends: \(linux-image-[0-9].*\)/\1/p\")
     apt-get -qq download \$package
     dpkg-deb --fsys-tarfile linux-image-*.deb | tar -x --keep-directory-symlink -C /
@@ -29,13 +31,19 @@ kernel_hook='chroot "$1" sh -ec "
     depmod \${package#linux-image-}"'
 
 make_root() {
+    local mirror kernel_source=""
     debian_sources >"$work/sources.list"
+    if [ "$kernel_suite" != bookworm ]; then
+        mirror=$(awk '/ bookworm / { for (i = 2; i < NF; i++) if ($i ~ /:\/\//) print $i; exit }' "$work/sources.list")
+        kernel_source="rm -f /etc/apt/sources.list.d/*; echo 'deb $mirror $kernel_suite main' >/etc/apt/sources.list
+    apt-get -qq update"
+    fi
     [ -s "$work/sources.list" ] ||
         die 69 "no Debian package source in /etc/apt/sources.list or sources.list.d/debian.sources"
     mmdebstrap --quiet --variant=minbase --include="$(echo $lab_packages | tr ' ' ,)" \
         --aptopt='Apt::Install-Recommends "false"' --dpkgopt='path-exclude=/usr/share/doc/*' \
         --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-        --customize-hook="$kernel_hook" \
+        --customize-hook="${kernel_hook/@source@/$kernel_source}" \
         bookworm "$work/root.tar" - <"$work/sources.list" >"$work/mmdebstrap.log" 2>&1 ||
         { tail -5 "$work/mmdebstrap.log" >&2; die 69 "mmdebstrap failed; all of it is in $work/mmdebstrap.log"; }
     rm -rf "$work/root"
@@ -57,7 +65,7 @@ share_libraries() {
     done
 }
 
-# The kernel uncompressed, for PVH boot: xz inside of an emulated machine would take longer than the rest of the boot.
+# The kernel uncompressed, for PVH boot: that inside of an emulated machine would take longer than the rest of the boot.
 # The payload's place is in the setup header (Documentation/arch/x86/boot.rst: setup_sects, payload_offset,
 # payload_length).
 number_at() { od -An -v -t "u$3" -j "$2" -N "$3" "$1" | tr -d ' '; }
@@ -65,8 +73,13 @@ make_kernel() {
     local image=$1 start length
     start=$((($(number_at "$image" $((0x1f1)) 1) + 1) * 512 + $(number_at "$image" $((0x248)) 4)))
     length=$(number_at "$image" $((0x24c)) 4)
+    local unpack="xz -dc --single-stream"
+    if [ "$(number_at "$image" "$start" 4)" = $((0xfd2fb528)) ]; then # behind it is the uncompressed size
+        unpack="zstd -dc"
+        length=$((length - 4))
+    fi
     dd if="$image" bs=1M iflag=skip_bytes,count_bytes skip="$start" count="$length" status=none |
-        xz -dc --single-stream >"$work/vmlinux"
+        $unpack >"$work/vmlinux"
 }
 
 make_initrd() {
@@ -78,8 +91,11 @@ make_initrd() {
     for module in $boot_modules; do
         chroot "$work/root" modprobe -S "$version" --show-depends "$module" | awk '/^insmod/ { print $2 }'
     done | awk '!seen[$0]++' | while read -r file; do
-        cp "$work/root$file" "$tree/modules/"
-        basename "$file" >>"$tree/modules/order"
+        case $file in # no program in there uncompresses them
+            *.xz) xz -dc "$work/root$file" >"$tree/modules/$(basename "$file" .xz)" ;;
+            *) cp "$work/root$file" "$tree/modules/" ;;
+        esac
+        basename "$file" .xz >>"$tree/modules/order"
     done
     (cd "$tree" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1) >"$work/initrd.gz"
 }
@@ -94,7 +110,7 @@ make_disk() {
     mke2fs -q -t ext4 -O ^has_journal -d "$work/root" "$work/disk.ext4"
 }
 
-# What the image depends on; another text means another image.
+# What the image depends on; another text means another image. Each kernel has an image of its own.
 image_recipe() { cat "$lab/image.sh" "$lab/initrd-init" "$lab/guest/init" "$java_home/release"; }
 
 build_image() {

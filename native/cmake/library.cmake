@@ -101,6 +101,14 @@ target_include_directories(snapshot_tags PRIVATE ${ROOT}/process-image/src/main/
 target_link_libraries(snapshot_tags PRIVATE crypto)
 set_target_properties(snapshot_tags PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
+# of a part of the library that needs a real device otherwise
+add_executable(device_regions ${ROOT}/native/src/test/c/device_regions.c
+    ${ROOT}/native/src/main/c/real-device/real_regions.c)
+add_dependencies(device_regions layout)
+target_compile_options(device_regions PRIVATE -O2)
+target_include_directories(device_regions PRIVATE ${ROOT}/native/src/main/c)
+set_target_properties(device_regions PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+
 if(NOT UDCKPT_SANITIZE) # it counts allocations by a malloc of its own
   add_executable(libc_calls ${INTERPOSER_TEST}/libc_calls.c ${INTERPOSER_TEST}/libc_calls_arguments.c
     ${INTERPOSER_TEST}/libc_calls_drive.c ${INTERPOSER_TEST}/libc_calls_ipc.c)

@@ -82,6 +82,41 @@ over_connections() {
     restarted rc /tmp/image rxe6+rxe5
 }
 
+tells_writes() { printf '6.7\n%s\n' "$(uname -r)" | sort -VC; }
+
+# What a device writes leaves no trace in the page tables. Where the kernel says what else was written (Linux 6.7), the
+# rest of the memory is not read; here it is, and compared. Messages large enough for UCX to have the device write them
+# straight into buffers that the job itself only reads.
+tracked_memory() {
+    tells_writes || return 0
+    : >"$brake"
+    UCX_RNDV_THRESH=1024 the_job tracked udckpt run -n 2 --name tracked --dir /tmp/tracked --full-interval 9 \
+        --verify-tracking --device rxe5,rxe6 -- "$programs/stencil_cg" --grid 40 --iterations 2 --solves 150 \
+        --brake "$brake"
+    step "an MPI job over rxe5 and rxe6, $UCX_TLS, whose writes are tracked" computes tracked
+    step "its memory is pinned" pinned
+    for _ in 1 2 3; do
+        step "checkpoint: what nobody has written to is as before" udckpt checkpoint tracked
+        sleep 2
+    done
+    rm "$brake"
+    step "it ends well" ended_well tracked
+    step "some of its memory was not read" unread /tmp/tracked
+    the_job tracked-again udckpt restart /tmp/tracked --name tracked-again --device rxe6,rxe5
+    step "restart of it ends well" ended_well tracked-again
+    for name in tracked tracked-again; do grep '^checksum' "/tmp/$name.out" >"/tmp/$name.sum"; done
+    same "the answer is that of the run that went on" /tmp/tracked.sum /tmp/tracked-again.sum
+}
+
+pinned() {
+    pgrep -x stencil_cg | sed 's,.*,/proc/&/status,' | xargs grep -h VmPin | grep -v ' 0 kB'
+}
+
+# unread DIRECTORY: pages of its newest checkpoint, and not just a few. UCX registers most of what a small job has.
+unread() {
+    udckpt inspect "$1" | tee /dev/stderr | awk '$1 == "pages" { n = $2 } END { exit !(n > 500) }'
+}
+
 # hosts_job NAME VERB OPTION...: a job whose hosts have agents of their own, which an emulated machine starts slowly.
 hosts_job() {
     local name=$1 verb=$2

@@ -73,12 +73,18 @@ static int dealloc_pd(struct ibv_pd *pd)
 
 static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
 {
-    return REAL_CALL(real_library()->ibv_reg_mr_iova2(pd, addr, length, iova, access));
+    struct ibv_mr *mr = REAL_CALL(real_library()->ibv_reg_mr_iova2(pd, addr, length, iova, access));
+    if (mr)
+        real_region_add(mr, addr, length, access);
+    return mr;
 }
 
 static int dereg_mr(struct ibv_mr *mr)
 {
-    return REAL_CALL(real_library()->ibv_dereg_mr(mr));
+    int error = REAL_CALL(real_library()->ibv_dereg_mr(mr));
+    if (!error)
+        real_region_remove(mr);
+    return error;
 }
 
 /* Operations of a context's provider; libibverbs has no functions for them. */

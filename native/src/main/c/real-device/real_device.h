@@ -13,3 +13,10 @@ int real_destroy_comp_channel(struct ibv_comp_channel *);
 int real_owned_fds(struct ibv_context *, int *fds, int max);
 int real_owned_ranges(struct udckpt_owned_range *ranges, int max);
 void real_forget(struct ibv_context *);
+
+/* real_regions.c */
+void real_region_add(const struct ibv_mr *, const void *start, size_t length, unsigned access);
+/* The struct may be gone: it is only a name. */
+void real_region_remove(const struct ibv_mr *);
+/* All of this process: its devices are gone. */
+void real_regions_forget(void);

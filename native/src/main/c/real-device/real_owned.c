@@ -112,6 +112,7 @@ void real_forget(struct ibv_context *context)
         if (munmap((void *)mapped[i].start, mapped[i].end - mapped[i].start))
             control_log("munmap of a device's range at 0x%lx: %s", (unsigned long)mapped[i].start, strerror(errno));
     mapped_count = 0;
+    real_regions_forget(); /* of all contexts: none has regions again before all of them are forgotten */
     pthread_mutex_lock(&mutex);
     for (struct channel **link = &channels; *link;) {
         struct channel *channel = *link;

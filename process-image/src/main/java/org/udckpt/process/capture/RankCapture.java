@@ -165,7 +165,8 @@ final class RankCapture {
                         .filter(mapping -> !mapping.shared() && !mapping.kernelOwned() && !process.owns(mapping))
                         .flatMapToLong(mapping -> LongStream.of(mapping.start(), mapping.end())).toArray();
                 process.unwritten = tracking.stopped(process.task(), process.namespacePid, process.status,
-                        process.main().injector, mappings);
+                        process.main().injector, mappings,
+                        () -> PinnedMemory.written(process));
             }
         }
     }

@@ -21,6 +21,11 @@ final class TrackedProcess implements AutoCloseable {
     /** Where there were pages at the last stop, of long ranges. */
     private PageRanges dense = new PageRanges();
     private HotBlocks hot = new HotBlocks();
+    /**
+     * Where devices could write at the last stop. Memory that is pinned later is written to by that, as the kernel sees
+     * it, and so counts as written until the next stop.
+     */
+    private long[] pinned = new long[0];
 
     /** @param pid as the agent numbers it */
     TrackedProcess(int pid, int named) {
@@ -56,6 +61,7 @@ final class TrackedProcess implements AutoCloseable {
         written = new PageRanges();
         dense = new PageRanges();
         hot = new HotBlocks();
+        pinned = new long[0];
     }
 
     /**
@@ -63,9 +69,10 @@ final class TrackedProcess implements AutoCloseable {
      * counts as written; also what cannot be registered.
      *
      * @param mappings {start, end} pairs of its private memory
+     * @param devices those of memory that devices may write to from now on
      * @return false: it has other memory now, for which {@link #protect} is needed
      */
-    synchronized boolean scan(long[] mappings) {
+    synchronized boolean scan(long[] mappings, long[] devices) {
         PageRanges now = new PageRanges();
         hot.keepIn(mappings);
         long[] cold = AddressRanges.without(mappings, hot.pairs());
@@ -98,7 +105,9 @@ final class TrackedProcess implements AutoCloseable {
                 }
             }
         }
-        written = written.with(now).with(PageRanges.of(hot.pairs()));
+        written = written.with(now).with(PageRanges.of(hot.pairs()))
+                .with(PageRanges.of(AddressRanges.both(mappings, pinned)));
+        pinned = devices;
         return true;
     }
 

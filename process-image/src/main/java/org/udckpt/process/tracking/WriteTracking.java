@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.ProcessHandleFd;
@@ -16,8 +17,9 @@ import org.udckpt.process.trace.Injector;
 
 /**
  * The processes of a job here, and what of their private memory was written to between its checkpoints. Memory that a
- * device writes to is pinned, and such writes the kernel does not see: a process with pinned memory is not tracked, nor
- * one whose system calls are filtered, as its filter may end it for userfaultfd(2), nor one that uses this call. One
+ * device writes to is pinned, and such writes the kernel does not see: it counts as written where the preloaded library
+ * knows all of it. Not tracked is a process with other pinned memory, one whose system calls are filtered, as its
+ * filter may end it for userfaultfd(2), and one that uses this call. One
  * checkpoint at a time; its stops from several threads, one for each process.
  */
 public final class WriteTracking implements AutoCloseable {
@@ -53,8 +55,11 @@ public final class WriteTracking implements AutoCloseable {
      * @param status its file in /proc
      * @param main makes calls in it
      * @param mappings {start, end} pairs of its private memory
+     * @param pinned where devices may write in it, if memory of it is pinned: {start, end} pairs, or null: that is not
+     *            known
      */
-    public Unwritten stopped(int pid, int named, String status, Injector main, long[] mappings) {
+    public Unwritten stopped(int pid, int named, String status, Injector main, long[] mappings,
+            Supplier<long[]> pinned) {
         if (!on) {
             return Unwritten.NOTHING;
         }
@@ -62,19 +67,19 @@ public final class WriteTracking implements AutoCloseable {
         TrackedProcess process = processes.compute(pid, (_, old) -> sameOr(old, pid, named));
         stopped.put(pid, process);
         try {
-            if (left.contains(pid) || !"0 kB".equals(Proc.field(status, "VmPin:"))
-                    || !"0".equals(Proc.field(status, "Seccomp:"))) {
+            long[] devices = "0 kB".equals(Proc.field(status, "VmPin:")) ? new long[0] : pinned.get();
+            if (left.contains(pid) || devices == null || !"0".equals(Proc.field(status, "Seccomp:"))) {
                 process.forget();
                 return Unwritten.NOTHING;
             }
-            if (process.protectedNow() && process.scan(mappings)) {
+            if (process.protectedNow() && process.scan(mappings, devices)) {
                 return process.unwritten(mappings);
             }
             process.forget();
             WriteProtection made = make(pid, main);
             if (made != null) {
                 process.protect(made);
-                process.scan(mappings);
+                process.scan(mappings, devices);
             }
             return Unwritten.NOTHING;
         } catch (LinuxError failure) {

@@ -49,6 +49,20 @@ final class RingNotes {
         unread = processes;
     }
 
+    /** Whether a process has a ring, or had one. */
+    static boolean any(AskedProcess process) {
+        long address = process.libraryData(SYMBOL, Layout.RingNotes.SIZE);
+        if (address == 0) {
+            return true; // nobody has noted them
+        }
+        for (byte one : process.read(address, Layout.RingNotes.SIZE)) {
+            if (one != 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void readOnce() {
         unread.forEach(this::read);
         unread = List.of();

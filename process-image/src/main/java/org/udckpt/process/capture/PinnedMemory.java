@@ -1,0 +1,67 @@
+package org.udckpt.process.capture;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import org.udckpt.layout.Layout;
+import org.udckpt.process.kinds.iouring.RegisteredBuffers;
+
+/**
+ * Pinned memory of a process: what writes there by its physical address leaves no trace in the page tables. Of regions
+ * that are registered with a verbs device the preloaded library has a list (real_regions.c).
+ */
+final class PinnedMemory {
+    private static final String SYMBOL = "udckpt_device_regions";
+    private static final long PAGE = 4096;
+
+    private PinnedMemory() {}
+
+    /**
+     * Of a process that has some, in its stop: {start, end} pairs of whole pages, ascending, of what devices may write
+     * to; null when it is not known whose all of it is.
+     */
+    static long[] written(TracedProcess process) {
+        long address = process.libraryData(SYMBOL, Layout.DeviceRegions.SIZE);
+        if (address == 0 || RegisteredBuffers.possible(process)) {
+            return null;
+        }
+        ByteBuffer head = bytes(process, address, Layout.DeviceRegions.ENTRIES);
+        int used = head.getInt(Layout.DeviceRegions.USED);
+        if (used <= 0 || used > Layout.DEVICE_REGIONS || head.getInt(Layout.DeviceRegions.UNLISTED) != 0) {
+            return null;
+        }
+        return pages(bytes(process, address + Layout.DeviceRegions.ENTRIES, used * Layout.DeviceRegion.SIZE));
+    }
+
+    private static ByteBuffer bytes(TracedProcess process, long address, int length) {
+        return ByteBuffer.wrap(process.read(address, length)).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** The table is the process's own memory: what is no range is passed over, as the device knows no such region. */
+    private static long[] pages(ByteBuffer table) {
+        List<long[]> regions = new ArrayList<>();
+        for (int at = 0; at < table.limit(); at += Layout.DeviceRegion.SIZE) {
+            long start = table.getLong(at + Layout.DeviceRegion.START) & -PAGE;
+            long end = table.getLong(at + Layout.DeviceRegion.END);
+            end = end < 0 ? Long.MAX_VALUE & -PAGE : end + PAGE - 1 & -PAGE;
+            if (start >= 0 && start < end) {
+                regions.add(new long[]{start, end});
+            }
+        }
+        regions.sort(Comparator.comparingLong(region -> region[0]));
+        long[] all = new long[2 * regions.size()];
+        int count = 0;
+        for (long[] region : regions) {
+            if (count > 0 && region[0] <= all[count - 1]) {
+                all[count - 1] = Math.max(all[count - 1], region[1]);
+            } else {
+                all[count++] = region[0];
+                all[count++] = region[1];
+            }
+        }
+        return Arrays.copyOf(all, count);
+    }
+}
