@@ -4,13 +4,14 @@ import java.io.IOException;
 import java.util.function.BooleanSupplier;
 import org.udckpt.agent.Job;
 import org.udckpt.agent.JobProcess;
-import org.udckpt.image.storage.BackgroundThread;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.process.huge.HugePages;
 import org.udckpt.support.report.Messages;
 
 /**
  * Gives the ranks their huge pages back after each checkpoint, once its snapshots are gone (docs/internals/capture.md).
+ * It rests between, but has no nice value: the kernel locks a rank's memory for it, and a thread that has to wait for a
+ * processor meanwhile has the rank wait, too.
  */
 @SuppressWarnings("try") // close() waits for what is under way, and whoever closes may be interrupted
 public final class HugePageRepair implements AutoCloseable {
@@ -42,7 +43,6 @@ public final class HugePageRepair implements AutoCloseable {
 
     private void run() {
         try {
-            BackgroundThread.become();
             while (awaitAsked()) {
                 for (JobProcess process : job.jobRanks().processes()) {
                     if (!repair(process)) {
@@ -50,7 +50,7 @@ public final class HugePageRepair implements AutoCloseable {
                     }
                 }
             }
-        } catch (InterruptedException | IOException | LinuxError e) {
+        } catch (InterruptedException | LinuxError e) {
             Messages.warn("cannot restore ranks' huge pages after a checkpoint: " + e.getMessage());
         }
     }

@@ -7,6 +7,7 @@ import java.util.Map;
 import org.udckpt.agent.Job;
 import org.udckpt.agent.RankTable;
 import org.udckpt.launch.pmi.PmiState;
+import org.udckpt.linux.RealTimeThreads;
 import org.udckpt.process.capture.AnsweringFiles;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureRequest;
@@ -36,6 +37,7 @@ final class QuiesceSession implements AutoCloseable {
     private final FileLeases leases;
     private final Gates gates;
     private Map<LibraryConnection, Message.Quiesced> owned;
+    private RealTimeThreads hurry;
     private boolean resumed;
 
     /**
@@ -63,6 +65,7 @@ final class QuiesceSession implements AutoCloseable {
 
     /** Closes the gates of all processes that have a device. */
     void suspend() {
+        hurry = RealTimeThreads.begin();
         owned = gates.close();
     }
 
@@ -125,6 +128,15 @@ final class QuiesceSession implements AutoCloseable {
     /** The ranks have ended where they stood: no thread waits for a gate. */
     synchronized void over() {
         resumed = true;
+        unhurried();
+    }
+
+    /** Nobody waits any more for the ranks to go on. */
+    synchronized void unhurried() {
+        if (hurry != null) {
+            hurry.close();
+            hurry = null;
+        }
     }
 
     /** From any thread, also from several. */
@@ -133,6 +145,7 @@ final class QuiesceSession implements AutoCloseable {
         if (!resumed) {
             resumed = true;
             gates.openAfterFailure();
+            unhurried();
         }
     }
 }

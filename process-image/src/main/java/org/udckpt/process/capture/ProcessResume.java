@@ -3,6 +3,7 @@ package org.udckpt.process.capture;
 import static org.udckpt.linux.LinuxConstants.SIGSTOP;
 
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.Ptrace;
@@ -13,6 +14,8 @@ import org.udckpt.process.trace.WaitStatus;
  * thread.
  */
 final class ProcessResume {
+    private static final long PAUSE_NS = 50_000;
+
     private ProcessResume() {}
 
     static void all(List<TracedProcess> processes) {
@@ -64,7 +67,7 @@ final class ProcessResume {
             if (status != null) {
                 Ptrace.resume(Ptrace.CONT, thread.tid, status.signalDelivery() ? status.signal() : 0);
             }
-            Syscall.call(Syscall.SCHED_YIELD);
+            LockSupport.parkNanos(PAUSE_NS);
         }
     }
 }

@@ -4,6 +4,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.udckpt.linux.RealTimeThreads;
 
 /**
  * The platform thread that makes all ptrace calls for a set of tracees: a tracee belongs to the OS thread that seized
@@ -19,6 +20,7 @@ public final class TracerThread implements AutoCloseable {
     }
 
     private void run() {
+        RealTimeThreads.join();
         while (!ended()) {
             try {
                 work.take().run();

@@ -1,0 +1,68 @@
+package org.udckpt.linux;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Threads before all others, for a while. */
+@Timeout(60)
+class RealTimeThreadsTest {
+    private static final long OTHER = 0, FIFO = 1, NICE = 5;
+
+    private static long policy(long thread) {
+        return Syscall.call(Syscall.SCHED_GETSCHEDULER, thread) & ~0x40000000L;
+    }
+
+    private static long own() {
+        return policy(0);
+    }
+
+    @Test
+    void allButThoseThatAreNiceUntilItIsClosed() throws Exception {
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch over = new CountDownLatch(1);
+        long[] nice = new long[1];
+        Thread background = Thread.ofPlatform().start(() -> {
+            Syscall.call(Syscall.SETPRIORITY, 0, 0, NICE);
+            nice[0] = Syscall.call(Syscall.GETTID);
+            started.countDown();
+            try {
+                over.await();
+            } catch (InterruptedException ended) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        started.await();
+        try (RealTimeThreads threads = RealTimeThreads.begin()) {
+            assumeTrue(own() == FIFO, "this process may not have real-time threads");
+            assertEquals(OTHER, policy(nice[0]));
+            assertThrows(IllegalStateException.class, RealTimeThreads::begin);
+            FutureTask<long[]> other = new FutureTask<>(() -> {
+                long before = own();
+                RealTimeThreads.join();
+                return new long[]{before, own()};
+            });
+            Thread.ofPlatform().start(other);
+            assertEquals(OTHER, other.get()[0], "what they start is ordinary");
+            assertEquals(FIFO, other.get()[1]);
+            Process child = new ProcessBuilder("chrt", "-p", "0").redirectErrorStream(true).start();
+            String said = new String(child.getInputStream().readAllBytes());
+            assertEquals(0, child.waitFor(), said);
+            assertEquals(true, said.contains("SCHED_OTHER"), said);
+            threads.close();
+            assertEquals(OTHER, own());
+        } finally {
+            over.countDown();
+            background.join();
+        }
+        RealTimeThreads.join();
+        assertEquals(OTHER, own(), "nothing to join");
+        RealTimeThreads.begin().close();
+        assertEquals(OTHER, own());
+    }
+}
