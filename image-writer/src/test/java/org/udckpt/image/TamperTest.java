@@ -34,6 +34,7 @@ class TamperTest {
         PLAIN(Images.options()),
         HASHED(Images.options().withForm(ImageForm.PLAIN.withIntegrity(Manifest.Integrity.SHA256))),
         COMPRESSED(Images.options().withForm(ImageForm.PLAIN.withZstdLevel(1))),
+        ADAPTIVE(Images.options().withForm(ImageForm.PLAIN.withZstdLevel(ImageForm.ADAPTIVE))),
         ENCRYPTED(Images.encrypted()),
         COMPRESSED_AND_ENCRYPTED(Images.encrypted().withForm(ImageForm.PLAIN.withZstdLevel(1))),
         NO_DIGESTS(Images.options().withForm(new ImageForm(Manifest.Integrity.XXH3, 1, false)));
