@@ -198,11 +198,11 @@ class TamperTest {
     void otherVersionsAreToldApart() throws Exception {
         Path manifest = target.resolve("manifest");
         String text = Files.readString(manifest, StandardCharsets.US_ASCII);
-        Files.writeString(manifest, text.replaceFirst("udckpt-image 3", "udckpt-image 4"));
+        Files.writeString(manifest, text.replaceFirst("udckpt-image 4", "udckpt-image 5"));
         assertThrows(ImageError.TooNew.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
-        Files.writeString(manifest, text.replaceFirst("udckpt-image 3", "udckpt-image 0"));
+        Files.writeString(manifest, text.replaceFirst("udckpt-image 4", "udckpt-image 0"));
         assertThrows(ImageError.TooOld.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
-        Files.writeString(manifest, text.replaceFirst("udckpt-image 3", "udckpt-image 02"));
+        Files.writeString(manifest, text.replaceFirst("udckpt-image 4", "udckpt-image 02"));
         assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
     }
 }
