@@ -36,8 +36,7 @@ __attribute__((visibility("default"))) long udckpt_agent_planes_split(const char
     interleave_all(r, 2);
     interleave_all(r, 1);
     interleave_all(r, 4);
-    for (unsigned i = 0; i < PLANES; i++)
-      _mm_storeu_si128((__m128i *)(to[plane_of[i]] + at / PLANES), r[i]);
+    for (unsigned i = 0; i < PLANES; i++) _mm_storeu_si128((__m128i *)(to[plane_of[i]] + at / PLANES), r[i]);
   }
   return 0;
 }
@@ -47,8 +46,7 @@ __attribute__((visibility("default"))) long udckpt_agent_planes_join(const char 
   size_t plane = length / PLANES;
   for (size_t at = 0; at < length; at += SQUARE) {
     __m128i r[PLANES];
-    for (unsigned i = 0; i < PLANES; i++)
-      r[i] = _mm_loadu_si128((const __m128i *)(from + i * plane + at / PLANES));
+    for (unsigned i = 0; i < PLANES; i++) r[i] = _mm_loadu_si128((const __m128i *)(from + i * plane + at / PLANES));
     interleave_all(r, 4);
     interleave_all(r, 2);
     interleave_all(r, 1);

@@ -24,8 +24,8 @@ import org.udckpt.image.write.NodeWriter;
 import org.udckpt.image.write.WriterOptions;
 
 /**
- * The memory of a program as an image has it, written and read again without compression, with that of level 1, and with
- * what each block asks for, in turns: what is saved, and the processor time of all threads of this process.
+ * The memory of a program as an image has it, written and read again without compression, with that of level 1, and
+ * with what each block asks for, in turns: what is saved, and the processor time of all threads of this process.
  */
 final class CompressionBench {
     private static final int REPEATS = 5;

@@ -3,8 +3,8 @@ package org.udckpt.image.block;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The bytes of numbers of eight bytes by their places: first the first bytes of all numbers, then their second ones, and
- * so on. Signs and exponents of floating-point numbers, and the upper bytes of integers and addresses, are alike in
+ * The bytes of numbers of eight bytes by their places: first the first bytes of all numbers, then their second ones,
+ * and so on. Signs and exponents of floating-point numbers, and the upper bytes of integers and addresses, are alike in
  * neighbours, and lie together then; the lower bytes, often as good as random, do not stand between them.
  *
  * <p>All memory is native. Whichever of the two kinds is there, the bytes are the same. For one thread.
