@@ -131,14 +131,17 @@ final class CompressionBench {
     private static void report(Path checkpoint, Map<String, Figures> all) {
         double plain = all.get("none").stored().getFirst();
         double before = saved(plain, all.get("zstd:1"));
+        double least = all.get("zstd:1").stored().getFirst();
         System.out.printf("content of %s, %.0f MiB that are not zeros%n", checkpoint, plain / (1 << 20));
-        all.forEach((name, of) -> System.out.printf(
-                "  --compress %s: to %.1f%%; write %.2f s of processor time (%s), read %.2f s (%s); %.0f MB saved for a "
-                        + "second: %.2f times as many as zstd:1 and %.2f times as much in all%n",
-                name, 100 * of.stored().getFirst() / plain, ImageBench.median(of.write()), ImageBench.all(of.write()),
-                ImageBench.median(of.read()), ImageBench.all(of.read()), saved(plain, of) / 1e6,
-                saved(plain, of) / before,
-                (plain - of.stored().getFirst()) / (plain - all.get("zstd:1").stored().getFirst())));
+        all.forEach((name, of) -> {
+            double stored = of.stored().getFirst();
+            System.out.printf(
+                    "  --compress %s: to %.1f%%; write %.2f s of processor time (%s), read %.2f s (%s); %.0f MB saved "
+                            + "for a second: %.2f times as many as zstd:1 and %.2f times as much in all%n",
+                    name, 100 * stored / plain, ImageBench.median(of.write()), ImageBench.all(of.write()),
+                    ImageBench.median(of.read()), ImageBench.all(of.read()), saved(plain, of) / 1e6,
+                    saved(plain, of) / before, (plain - stored) / (plain - least));
+        });
     }
 
     private static double saved(double plain, Figures of) {
