@@ -33,7 +33,9 @@ public record Manifest(int version, long id, Instant takenAt, String architectur
         Encryption encryption, List<Base> bases, SortedMap<String, String> labels, List<Node> nodes,
         List<FileEntry> files) {
     /** The version of the format that this program writes, and the newest that it reads. */
-    public static final int VERSION = 3;
+    public static final int VERSION = 4;
+    /** The first version whose blocks may be {@link org.udckpt.image.block.Codec#PLANES}. */
+    public static final int FIRST_WITH_PLANES = 4;
     /** The oldest version that this program reads. */
     public static final int OLDEST_VERSION = 1;
 

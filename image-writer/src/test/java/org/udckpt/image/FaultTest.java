@@ -39,7 +39,8 @@ class FaultTest {
         PLAIN(1, Images.options()),
         /** The old checkpoint is based on an older one, the new one on both. */
         CHAIN(2, Images.options().withForm(ImageForm.PLAIN.withIncremental(true))),
-        ENCRYPTED_CHAIN(2, Images.encrypted().withForm(ImageForm.PLAIN.withIncremental(true).withZstdLevel(1)));
+        ENCRYPTED_CHAIN(2,
+                Images.encrypted().withForm(ImageForm.PLAIN.withIncremental(true).withZstdLevel(ImageForm.ADAPTIVE)));
 
         private final int old;
         private final WriterOptions options;

@@ -59,7 +59,7 @@ public final class Images {
         WriterOptions options = WriterOptions.of(random.nextBoolean() ? KEY : SECRET_KEY).withBufferBytes(4 << 20);
         Manifest.Integrity integrity = Manifest.Integrity.values()[random.nextInt(3)];
         return options.withStripes(1 + random.nextInt(3)).withDirect(random.nextBoolean())
-                .withForm(new ImageForm(integrity, random.nextInt(3), random.nextBoolean()));
+                .withForm(new ImageForm(integrity, ImageForm.ADAPTIVE + random.nextInt(4), random.nextBoolean()));
     }
 
     /** Writes a checkpoint with the given processes on one node. */

@@ -34,6 +34,7 @@ class TamperTest {
         PLAIN(Images.options()),
         HASHED(Images.options().withForm(ImageForm.PLAIN.withIntegrity(Manifest.Integrity.SHA256))),
         COMPRESSED(Images.options().withForm(ImageForm.PLAIN.withZstdLevel(1))),
+        ADAPTIVE(Images.options().withForm(ImageForm.PLAIN.withZstdLevel(ImageForm.ADAPTIVE))),
         ENCRYPTED(Images.encrypted()),
         COMPRESSED_AND_ENCRYPTED(Images.encrypted().withForm(ImageForm.PLAIN.withZstdLevel(1))),
         NO_DIGESTS(Images.options().withForm(new ImageForm(Manifest.Integrity.XXH3, 1, false)));
@@ -197,11 +198,11 @@ class TamperTest {
     void otherVersionsAreToldApart() throws Exception {
         Path manifest = target.resolve("manifest");
         String text = Files.readString(manifest, StandardCharsets.US_ASCII);
-        Files.writeString(manifest, text.replaceFirst("udckpt-image 3", "udckpt-image 4"));
+        Files.writeString(manifest, text.replaceFirst("udckpt-image 4", "udckpt-image 5"));
         assertThrows(ImageError.TooNew.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
-        Files.writeString(manifest, text.replaceFirst("udckpt-image 3", "udckpt-image 0"));
+        Files.writeString(manifest, text.replaceFirst("udckpt-image 4", "udckpt-image 0"));
         assertThrows(ImageError.TooOld.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
-        Files.writeString(manifest, text.replaceFirst("udckpt-image 3", "udckpt-image 02"));
+        Files.writeString(manifest, text.replaceFirst("udckpt-image 4", "udckpt-image 02"));
         assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
     }
 }

@@ -11,8 +11,7 @@ import org.udckpt.support.config.Settings;
 
 /** In which form the settings want a job's memory stored. */
 public final class FormSettings {
-    private static final Pattern COMPRESS = Pattern.compile("none|zstd(?::(\\d{1,2}))?");
-    private static final int DEFAULT_LEVEL = 1; // a core then compresses about as fast as a good disk writes
+    private static final Pattern COMPRESS = Pattern.compile("zstd:(\\d{1,2})");
     /** How many checkpoints there are in a chain when they are taken by themselves. */
     private static final int DEFAULT_FULL_EVERY = 8;
 
@@ -23,12 +22,15 @@ public final class FormSettings {
     }
 
     private static int zstdLevel(Settings settings) {
-        Matcher matcher = COMPRESS.matcher(settings.text(Option.COMPRESS));
-        if (matcher.matches() && settings.text(Option.COMPRESS).equals("none")) {
+        String text = settings.text(Option.COMPRESS);
+        Matcher matcher = COMPRESS.matcher(text);
+        if (text.equals("none")) {
             return 0;
         }
-        int level =
-                !matcher.matches() ? 0 : matcher.group(1) == null ? DEFAULT_LEVEL : Integer.parseInt(matcher.group(1));
+        if (text.equals("zstd")) {
+            return ImageForm.ADAPTIVE;
+        }
+        int level = matcher.matches() ? Integer.parseInt(matcher.group(1)) : 0;
         if (level < 1 || level > ImageForm.MOST_ZSTD_LEVEL) {
             throw settings.bad(Option.COMPRESS,
                     "none, zstd, or zstd:LEVEL with a level from 1 to " + ImageForm.MOST_ZSTD_LEVEL);

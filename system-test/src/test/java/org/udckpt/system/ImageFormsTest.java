@@ -46,7 +46,7 @@ class ImageFormsTest {
         Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
         Path images = directory.resolve("images");
         try (RunningJob job =
-                RunningJob.ballast(directory, images, 4, "--compress", "zstd:3", "--encrypt", "file:" + key)) {
+                RunningJob.ballast(directory, images, 4, "--compress", "zstd", "--encrypt", "file:" + key)) {
             job.checkpoint();
             Manifest manifest = job.images().getFirst().manifest();
             assertTrue(manifest.encryption() != null, manifest.toString());

@@ -70,9 +70,10 @@ public final class ImageBench {
             case "tracking" -> new TrackingBench(root, work, mebibytes, pairs).measure();
             case "reads" -> new ConcurrentReadBench(root, work, mebibytes).measure(new String[0],
                     new String[]{"--io-idle"}, new String[]{"--max-rate", "300M"});
+            case String image when image.contains("/") -> new CompressionBench(work).measure(Path.of(image));
             default -> throw new IllegalArgumentException(
                     "not one of disk, memory, compress, encrypt, stops, beside, courtesy, reads, incremental, "
-                            + "tracking: " + what);
+                            + "tracking, or the directory of a checkpoint: " + what);
         }
     }
 

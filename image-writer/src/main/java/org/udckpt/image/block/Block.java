@@ -11,7 +11,7 @@ import org.udckpt.image.Range;
  * @param packed bytes after packing; {@code length} for {@link Codec#RAW}, else fewer
  * @param codec how they are packed
  * @param checksum XXH3-64 (seed 0) of the {@link #stored} bytes as they are before encryption, 0 where they have a tag
- *     by AES-256-GMAC; a frame has one of the plain bytes
+ *     by AES-256-GMAC
  * @param digest SHA-256 of the {@link #stored} bytes; null but in images with integrity SHA256 that are not encrypted
  * @param seal 12 bytes of nonce, 16 of tag: AES-256-GCM of the stored bytes in encrypted images, AES-256-GMAC in others
  *     with integrity GMAC; else null

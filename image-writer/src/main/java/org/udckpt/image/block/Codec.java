@@ -4,6 +4,8 @@ package org.udckpt.image.block;
 public enum Codec {
     /** As they are. */
     RAW,
-    /** One Zstandard frame (RFC 8878) with a checksum of its content. */
-    ZSTD
+    /** One Zstandard frame (RFC 8878), which may have a checksum of its content. */
+    ZSTD,
+    /** Zstandard frames one after the other, together of the {@link BytePlanes} of the bytes. */
+    PLANES
 }

@@ -50,12 +50,16 @@ final class BlockCheck {
                 && b.length() % Range.PAGE == 0 && b.packed() > 0
                 && switch (b.codec()) {
                     case RAW -> b.packed() == b.length();
-                    // the first, that the second cannot overflow
-                    case ZSTD -> b.packed() < b.length() && b.stored() < b.length();
+                    case ZSTD -> smaller(b);
+                    case PLANES -> smaller(b) && manifest.version() >= Manifest.FIRST_WITH_PLANES;
                 };
         if (!right || !protectedAsSaid(b)) {
             throw wrong(row, "not a block: " + b);
         }
+    }
+
+    private static boolean smaller(Block b) {
+        return b.packed() < b.length() && b.stored() < b.length(); // the first, that the second cannot overflow
     }
 
     private boolean protectedAsSaid(Block b) {

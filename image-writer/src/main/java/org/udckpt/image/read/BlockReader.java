@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.block.Block;
+import org.udckpt.image.block.BytePlanes;
 import org.udckpt.image.block.Checksum;
 import org.udckpt.image.block.Codec;
 import org.udckpt.image.key.BlockSealer;
@@ -20,6 +21,7 @@ final class BlockReader {
     private final BlockSealer sealer;
     private MemorySegment stored;
     private MemorySegment plain;
+    private BytePlanes planes;
 
     /** @param sealer null when the blocks are not sealed */
     BlockReader(Manifest.Integrity integrity, BlockSealer sealer) {
@@ -43,7 +45,21 @@ final class BlockReader {
         load(files, block, stored.asSlice(0, block.stored()), whose);
         switch (block.codec()) {
             case RAW -> into.copyFrom(stored.asSlice(0, block.length()));
-            case ZSTD -> unpack(files, block, into, whose);
+            case ZSTD -> {
+                MemorySegment target = into.isNative() ? into : plain();
+                unpack(files, block, target, whose);
+                if (target != into) {
+                    into.copyFrom(target.asSlice(0, block.length()));
+                }
+            }
+            case PLANES -> {
+                unpack(files, block, plain(), whose);
+                MemorySegment target = into.isNative() ? into : stored; // whose bytes are used up
+                planes().join(plain, block.length(), target);
+                if (target != into) {
+                    into.copyFrom(target.asSlice(0, block.length()));
+                }
+            }
         }
     }
 
@@ -64,9 +80,18 @@ final class BlockReader {
         }
     }
 
-    private void unpack(BlockFiles files, Block block, MemorySegment into, Supplier<String> whose) throws IOException {
+    private MemorySegment plain() throws IOException {
         plain = plain == null ? DeviceMemory.piece() : plain;
-        MemorySegment target = into.isNative() ? into : plain;
+        return plain;
+    }
+
+    private BytePlanes planes() {
+        planes = planes == null ? BytePlanes.best() : planes;
+        return planes;
+    }
+
+    private void unpack(BlockFiles files, Block block, MemorySegment target, Supplier<String> whose)
+            throws IOException {
         try {
             long length = Zstd.decompressDirectByteBuffer(target.asByteBuffer(), 0, block.length(),
                     stored.asByteBuffer(), 0, block.packed());
@@ -75,9 +100,6 @@ final class BlockReader {
             }
         } catch (ZstdException e) {
             throw files.damaged(block, whose.get(), "does not decompress: " + e.getMessage());
-        }
-        if (target != into) {
-            into.copyFrom(plain.asSlice(0, block.length()));
         }
     }
 }

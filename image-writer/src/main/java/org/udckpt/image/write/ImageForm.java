@@ -10,21 +10,24 @@ import org.udckpt.image.key.ImageKey;
  *
  * @param integrity what protects memory; {@link Manifest.Integrity#SHA256} costs about half a second of CPU per GiB,
  *     {@link Manifest.Integrity#GMAC} a fifth of that
- * @param zstdLevel how hard to compress, 1 to 19; 0: not at all
+ * @param zstdLevel how hard to compress, 1 to 19; 0: not at all; {@link #ADAPTIVE}: as each block's content asks for
  * @param incremental remember what was written ({@link CheckpointWriter#history}), 16 bytes a page, for the next
  *     checkpoint
  */
 public record ImageForm(Manifest.Integrity integrity, int zstdLevel, boolean incremental) {
     /** The hardest compression that is offered; above it zstd takes more memory than is worth it. */
     public static final int MOST_ZSTD_LEVEL = 19;
+    /** In place of a level: what saves most for its processor time, chosen block by block. */
+    public static final int ADAPTIVE = -1;
     /** GMAC, not compressed, not remembered. */
     public static final ImageForm PLAIN = new ImageForm(Manifest.Integrity.GMAC, 0, false);
 
     public ImageForm {
         Objects.requireNonNull(integrity, "integrity");
-        if (zstdLevel < 0 || zstdLevel > MOST_ZSTD_LEVEL) {
+        if (zstdLevel < ADAPTIVE || zstdLevel > MOST_ZSTD_LEVEL) {
             throw new IllegalArgumentException(
-                    "zstd level " + zstdLevel + ": 1 to " + MOST_ZSTD_LEVEL + ", or 0 for none");
+                    "zstd level " + zstdLevel + ": 1 to " + MOST_ZSTD_LEVEL + ", 0 for none, "
+                            + ADAPTIVE + " for the choice of each block");
         }
     }
 

@@ -1,10 +1,8 @@
 package org.udckpt.image.write;
 
-import com.github.luben.zstd.ZstdCompressCtx;
-import com.github.luben.zstd.ZstdException;
 import java.io.Closeable;
+import java.io.IOException;
 import org.udckpt.image.Manifest;
-import org.udckpt.image.Range;
 import org.udckpt.image.block.Block;
 import org.udckpt.image.block.Checksum;
 import org.udckpt.image.block.Codec;
@@ -16,14 +14,17 @@ final class Packer implements Closeable {
     private final Checksum checksum;
     private final boolean incremental;
     private final BlockSealer sealer;
-    private final ZstdCompressCtx zstd;
+    private final BlockCompressor compressor;
 
-    Packer(WriterOptions options, BlockSealer sealer) {
+    Packer(WriterOptions options, BlockSealer sealer) throws IOException {
         this.checksum = new Checksum(sealer == null ? options.form().integrity() : Manifest.Integrity.XXH3);
         this.incremental = options.form().incremental();
         this.sealer = sealer;
-        this.zstd = options.form().zstdLevel() == 0 ? null
-                : new ZstdCompressCtx().setLevel(options.form().zstdLevel()).setChecksum(true);
+        this.compressor = switch (options.form().zstdLevel()) {
+            case 0 -> null;
+            case ImageForm.ADAPTIVE -> new AdaptiveCompressor();
+            default -> new LevelCompressor(options.form().zstdLevel());
+        };
     }
 
     void pack(Slot slot) {
@@ -31,11 +32,11 @@ final class Packer implements Closeable {
         if (length == 0) {
             return;
         }
-        if (zstd != null) {
+        if (compressor != null) {
             PageBuffer other = slot.buffers().take();
-            int bytes = compress(slot.held(), length, other);
+            int bytes = compressed(slot.held(), length, other);
             if (bytes > 0) {
-                slot.packed(sealed(other, bytes, Codec.ZSTD), other);
+                slot.packed(sealed(other, bytes, compressor.codec()), other);
                 return;
             }
             slot.buffers().giveBack(other);
@@ -51,28 +52,18 @@ final class Packer implements Closeable {
     }
 
     /** How many bytes there are now in {@code to}, with zeros up to a whole page; 0 when that would not save a page. */
-    private int compress(PageBuffer from, int length, PageBuffer to) {
-        if (length == Range.PAGE) {
-            return 0;
+    private int compressed(PageBuffer from, int length, PageBuffer to) {
+        int bytes = compressor.compress(from, length, to);
+        if (bytes > 0) {
+            to.memory().asSlice(bytes, Block.padded(bytes) - bytes).fill((byte) 0);
         }
-        int bytes;
-        try {
-            bytes = zstd.compressDirectByteBuffer(to.view().clear(), 0, length - Range.PAGE, from.view().clear(), 0,
-                    length);
-        } catch (ZstdException e) {
-            if (e.getErrorCode() == com.github.luben.zstd.Zstd.errDstSizeTooSmall()) {
-                return 0;
-            }
-            throw e;
-        }
-        to.memory().asSlice(bytes, Block.padded(bytes) - bytes).fill((byte) 0);
         return bytes;
     }
 
     @Override
     public void close() {
-        if (zstd != null) {
-            zstd.close();
+        if (compressor != null) {
+            compressor.close();
         }
     }
 }

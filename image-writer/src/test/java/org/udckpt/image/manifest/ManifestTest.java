@@ -77,14 +77,14 @@ class ManifestTest {
     @Test
     void aSaltBelongsToTags() throws Exception {
         String good = "cd".repeat(32);
-        for (int version : new int[]{2, 3}) {
+        for (int version : new int[]{2, 3, 4}) {
             for (Manifest.Integrity integrity : Manifest.Integrity.values()) {
                 for (Manifest.Encryption encryption : new Manifest.Encryption[]{null, MANIFEST.encryption()}) {
                     for (String salt : new String[]{null, good, "cd", good.toUpperCase(java.util.Locale.ROOT)}) {
                         Manifest manifest = new Manifest(version, 7, MANIFEST.takenAt(), "x86_64", integrity, salt, 4,
                                 1, 1, 1, 1, 1, encryption, List.of(), new TreeMap<>(), List.of(), List.of());
                         boolean tagged = integrity == Manifest.Integrity.GMAC && encryption == null;
-                        boolean right = (version == 3 || integrity != Manifest.Integrity.GMAC)
+                        boolean right = (version >= 3 || integrity != Manifest.Integrity.GMAC)
                                 && (tagged ? good.equals(salt) : salt == null);
                         byte[] sealed = ManifestText.seal(manifest, Images.KEY);
                         if (right) {

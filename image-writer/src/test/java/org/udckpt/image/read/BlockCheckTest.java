@@ -39,8 +39,18 @@ class BlockCheckTest {
         return List.of(raw(0, 0, 0x2000), packed(0, 0x2000, 0x5000, 77), raw(1, 0, 0x1000));
     }
 
+    private static Block planes(Block b) {
+        return new Block(b.stripe(), b.offset(), b.length(), b.packed(), Codec.PLANES, b.checksum(), b.digest(),
+                b.seal());
+    }
+
     private static void check(List<Block> blocks, Manifest.Integrity integrity, boolean encrypted) throws ImageError {
-        Manifest manifest = new Manifest(Manifest.VERSION, 1, Instant.EPOCH, "x", integrity, null, 0, 0, 0, 0, 0, 0,
+        check(blocks, integrity, encrypted, Manifest.VERSION);
+    }
+
+    private static void check(List<Block> blocks, Manifest.Integrity integrity, boolean encrypted, int version)
+            throws ImageError {
+        Manifest manifest = new Manifest(version, 1, Instant.EPOCH, "x", integrity, null, 0, 0, 0, 0, 0, 0,
                 encrypted ? new Manifest.Encryption(ImageCipher.NAME, "", "") : null, List.of(), new TreeMap<>(),
                 List.of(), List.of());
         new BlockCheck(Path.of("blocks"), manifest, List.of(0x3000L, 0x1000L)).check(blocks);
@@ -49,6 +59,10 @@ class BlockCheckTest {
     @Test
     void aGoodTableIsTaken() throws Exception {
         check(good(), Manifest.Integrity.SHA256, false);
+        List<Block> planes = good().stream().map(b -> b.codec() == Codec.ZSTD ? planes(b) : b).toList();
+        check(planes, Manifest.Integrity.SHA256, false);
+        assertThrows(ImageError.Corrupt.class,
+                () -> check(planes, Manifest.Integrity.SHA256, false, Manifest.FIRST_WITH_PLANES - 1));
         List<Block> sealed = good().stream()
                 .map(b -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), 1, null, SEAL)).toList();
         check(sealed, Manifest.Integrity.SHA256, true);
@@ -81,6 +95,8 @@ class BlockCheckTest {
                 Arguments.of("nothing packed", 1, packed(0, 0x2000, 0x5000, 0)),
                 Arguments.of("packed to nothing less", 1, packed(0, 0x2000, 0x1000, 77)),
                 Arguments.of("packed beyond an int", 1, packed(0, 0x2000, 0x5000, Integer.MAX_VALUE)),
+                Arguments.of("planes to nothing less", 1, planes(packed(0, 0x2000, 0x1000, 77))),
+                Arguments.of("planes beyond an int", 1, planes(packed(0, 0x2000, 0x5000, Integer.MAX_VALUE))),
                 Arguments.of("raw, but packed", 0, new Block(0, 0, 0x3000, 0x2000, Codec.RAW, 1, DIGEST, null)),
                 Arguments.of("no codec", 0, new Block(0, 0, 0x2000, 0x2000, null, 1, DIGEST, null)),
                 Arguments.of("no such stripe", 2, raw(2, 0, 0x1000)),

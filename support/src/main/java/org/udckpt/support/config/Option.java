@@ -20,7 +20,7 @@ public enum Option {
     WRITE_TRACKING("write-tracking", "true", "incremental checkpoints leave unwritten memory unread (from Linux 6.7 "
             + "on): true or false"),
     VERIFY_TRACKING("verify-tracking", "false", "the same, but such memory is read and compared: true or false"),
-    COMPRESS("compress", "none", "compression of images: none, zstd, zstd:LEVEL (1 to 19)"),
+    COMPRESS("compress", "none", "compression of images: none, zstd (by content), zstd:LEVEL (1 to 19)"),
     INTEGRITY("integrity", "gmac", "integrity protection of memory in images: gmac (tags with the user's key), "
             + "sha256 (slower), or xxh3 (detects accidental damage only)"),
     ENCRYPT("encrypt", "", "source of the key of encrypted images: file:PATH or command:COMMAND; empty: images are "
