@@ -24,10 +24,10 @@ needed_flags() {
 # each, which the JDK makes otherwise, costs a young JVM half a millisecond, 165 of them before a restarted job's first
 # instruction, and is faster only from some 100,000 rows on.
 #
-# Picocli looks for a class of Groovy's, in each jar.
+# Picocli looks for a class of Groovy's, in each jar; the JDK for another provider of sockets, and takes its own.
 java_flags() {
     printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData -Djdk.reflect.useNativeAccessorOnly=true \
-        -Dpicocli.disable.closures=true
+        -Dpicocli.disable.closures=true -Djava.nio.channels.spi.SelectorProvider=sun.nio.ch.EPollSelectorProvider
     case $1 in
         # A young generation by the memory's size (a hundred megabytes here) would only be more to touch beside the job.
         run | batch | agent | restart)

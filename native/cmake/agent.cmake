@@ -1,5 +1,6 @@
 # libudckpt-agent.so: what the agent's JVM needs C for.
-add_library(udckpt-agent SHARED src/main/c/shepherd/agent_quit.c src/main/c/shepherd/agent_calls.c)
+add_library(udckpt-agent SHARED src/main/c/shepherd/agent_quit.c src/main/c/shepherd/agent_calls.c
+        src/main/c/shepherd/agent_native.c)
 target_compile_definitions(udckpt-agent PRIVATE _GNU_SOURCE)
 target_link_options(udckpt-agent PRIVATE -Wl,-z,defs)
 link_with_oldest_libc(udckpt-agent)
