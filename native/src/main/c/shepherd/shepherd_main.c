@@ -116,6 +116,7 @@ static void serve(int signals, const char *socket) {
 }
 
 int main(int argc, char **argv) {
+  close_range(3, ~0U, 0); /* what the agent has open */
   if (argc == 3 && strcmp(argv[1], "--copy-queue") == 0) return queue_copy(argv[2]);
   bool restore = (argc == 4 || argc == 5) && strcmp(argv[2], "--restore") == 0;
   if (argc != 2 && !restore) {

@@ -1,5 +1,6 @@
 package org.udckpt.linux;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -11,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * Calls of C functions by their addresses, and system calls. By JNI (agent_native.c), where libudckpt-agent.so is: to
@@ -93,6 +95,33 @@ public final class NativeCall {
     public static long call(MemorySegment function, long a, long b, long c) {
         return call(function, a, b, c, 0, 0, 0);
     }
+
+    /** Whether {@link #spawn} can be used. */
+    public static boolean spawns() {
+        return LOADED;
+    }
+
+    /**
+     * Starts a program of ours, which closes all descriptors but the standard ones itself: with these and this
+     * process's variables, but for LD_PRELOAD. Who calls this waits for its end.
+     *
+     * @param words its path and its arguments
+     * @return its pid, or {@code -errno}
+     */
+    public static long spawn(List<String> words) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment all = arena.allocate(JAVA_LONG, words.size() + 1L); // the last one is NULL
+            for (int i = 0; i < words.size(); i++) {
+                byte[] word = RawText.encode(words.get(i));
+                MemorySegment text = arena.allocate(word.length + 1L);
+                MemorySegment.copy(word, 0, text, JAVA_BYTE, 0, word.length);
+                all.setAtIndex(JAVA_LONG, i, text.address());
+            }
+            return spawn(all.address());
+        }
+    }
+
+    private static native long spawn(long words);
 
     private static native long system(long number, long a, long b, long c, long d, long e, long f);
 
