@@ -32,6 +32,8 @@ java_flags() {
         # A young generation by the memory's size (a hundred megabytes here) would only be more to touch beside the job.
         run | batch | agent | restart)
             printf "%s " -Xmn32m -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining
+            # Of what is called a few hundred times most is not called again after a restart.
+            [ "$1" != restart ] || printf "%s " -XX:CompileThresholdScaling=4
             ;;
         demo | verify | diff | export-core) ;; # long where images are large
         # What a short command would have compiled costs a quarter of its processor time.
