@@ -30,7 +30,7 @@ public final class ImageNames {
     private ImageNames() {}
 
     public static String directory(long id) {
-        return "ckpt-" + padded(id);
+        return "ckpt-" + padded(id, 4);
     }
 
     /** The id of a checkpoint directory; empty for other names (also for ids with needless zeros, which none has). */
@@ -44,15 +44,15 @@ public final class ImageNames {
         return directory(id).equals(name.toString()) ? OptionalLong.of(id) : OptionalLong.empty();
     }
 
-    /** In four digits or more; String.format(String, Object...) looks at languages before. */
-    private static String padded(long number) {
+    /** In so many digits or more; String.format(String, Object...) looks at languages before. */
+    private static String padded(long number, int least) {
         String digits = Long.toString(number);
-        return "0".repeat(Math.max(0, 4 - digits.length())) + digits;
+        return "0".repeat(Math.max(0, least - digits.length())) + digits;
     }
 
     /** With what all files of a node begin. */
     public static String node(int node) {
-        return "node-" + padded(node) + ".";
+        return "node-" + padded(node, 4) + ".";
     }
 
     /** Whether a file of a checkpoint is one. */
@@ -62,7 +62,7 @@ public final class ImageNames {
 
     /** Name of a stripe file of a node. */
     public static String stripe(int node, int stripe) {
-        return String.format("node-%04d.stripe-%02d", node, stripe);
+        return node(node) + "stripe-" + padded(stripe, 2);
     }
 
     public static String nodeTable(int node, String table) {
