@@ -6,7 +6,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Random numbers that nobody can guess, of the kernel (getrandom(2)): SecureRandom takes the same, after its providers. */
+/**
+ * Random numbers that nobody can guess, of the kernel (getrandom(2)): SecureRandom takes the same, and looks for its
+ * providers before.
+ */
 public final class SystemRandom {
     /** So many come at once, whatever signals do. */
     private static final int LARGEST = 256;
