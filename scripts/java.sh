@@ -42,9 +42,9 @@ set_java_flags() {
             java_options+=(-Xmn32m -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining)
             ;;
         # Its first collection comes behind the first instruction. Of what is called some hundred times until then most
-        # is not called again.
+        # is not called again; with more than 2 the first checkpoints would stop the job longer.
         restart)
-            java_options+=(-Xmn48m -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=4
+            java_options+=(-Xmn48m -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=2
                 -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining)
             ;;
         demo | verify | diff | export-core) ;; # long where images are large
