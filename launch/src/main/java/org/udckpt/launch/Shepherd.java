@@ -286,6 +286,11 @@ public final class Shepherd implements AutoCloseable {
         if (!closing) {
             listener.shepherdLost();
         }
+        try {
+            process.await(END_MS); // and is no zombie that others take for alive
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void dispatch(String line) {
