@@ -4,7 +4,7 @@ more_classes=
 archive=$root/classes.aot
 runtime=$root/runtime # of a package (package.sh)
 
-needed_flags() { cat "$root/jvm-flags"; }
+read_needed_flags() { IFS= read -r -d '' needed <"$root/jvm-flags" || true; } # at the end of the file
 
 # Where the archive of a package finds the jars, wherever it was unpacked: a descriptor of this directory, which the JVM
 # gets. The archive names them by it (package.sh); where a name leads nowhere, the JVM looks for it once more for each
@@ -17,15 +17,15 @@ hold_jars() { [ -e "/proc/self/fd/$jars_descriptor" ] || eval "exec $jars_descri
 # That of a package is made in another way than by running (package.sh).
 if [ -f "$root/classes.jsa" ]; then
     hold_jars 2>/dev/null || true
-    archive_flags() {
-        printf '%s ' "-XX:SharedArchiveFile=$root/classes.jsa" -Xlog:cds=off -Xlog:aot=off \
-            -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0
+    set_archive_flags() {
+        archive_options=("-XX:SharedArchiveFile=$root/classes.jsa" -Xlog:cds=off -Xlog:aot=off
+            -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0)
     }
 fi
 
-class_path() {
-    local jars=("$root"/java/*.jar)
-    (IFS=: && printf '%s' "${jars[*]}")
+set_class_path() {
+    local IFS=: jars=("$root"/java/*.jar)
+    jars_path=${jars[*]}
 }
 
 # A package has its own. Else the JDK that it was installed with, whose archive of classes it is; another one where that

@@ -4,13 +4,19 @@
 native=$root/native/target/cmake
 more_classes=:$root/bench/target/classes
 
+# What follows sets variables: a subshell that prints would be one more process, for which a restart waits.
+
 # The flags that the code needs are defined once, in the root pom.
+read_needed_flags() {
+    IFS= read -r -d '' needed <"$root/pom.xml" || true # at the end of the file
+    needed=${needed#*<udckpt.jvm>}
+    needed=${needed%%</udckpt.jvm>*}
+}
+
 needed_flags() {
-    local pom
-    IFS= read -r -d '' pom <"$root/pom.xml" || true # at the end of the file
-    pom=${pom#*<udckpt.jvm>}
+    read_needed_flags
     # shellcheck disable=SC2086 # words, on a line
-    echo ${pom%%</udckpt.jvm>*}
+    echo $needed
 }
 
 # Serial collector: the heap is small (page contents stay off it) and the job wants the cores; it
@@ -24,37 +30,61 @@ needed_flags() {
 # each, which the JDK makes otherwise, costs a young JVM half a millisecond, 165 of them before a restarted job's first
 # instruction, and is faster only from some 100,000 rows on.
 #
-# Picocli looks for a class of Groovy's, in each jar.
-java_flags() {
-    printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData -Djdk.reflect.useNativeAccessorOnly=true \
-        -Dpicocli.disable.closures=true
+# Picocli looks for a class of Groovy's, in each jar; the JDK for another provider of sockets, and takes its own.
+set_java_flags() {
+    read_needed_flags
+    # shellcheck disable=SC2206 # words
+    java_options=($needed -XX:+UseSerialGC -XX:-UsePerfData -Djdk.reflect.useNativeAccessorOnly=true
+        -Dpicocli.disable.closures=true -Djava.nio.channels.spi.SelectorProvider=sun.nio.ch.EPollSelectorProvider)
     case $1 in
         # A young generation by the memory's size (a hundred megabytes here) would only be more to touch beside the job.
-        run | batch | agent | restart)
-            printf "%s " -Xmn32m -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining
+        run | batch | agent)
+            java_options+=(-Xmn32m -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining)
+            ;;
+        # Its first collection comes behind the first instruction. Of what is called some hundred times until then most
+        # is not called again; with more than 2 the first checkpoints would stop the job longer.
+        restart)
+            java_options+=(-Xmn48m -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=2
+                -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining)
             ;;
         demo | verify | diff | export-core) ;; # long where images are large
         # What a short command would have compiled costs a quarter of its processor time.
         *)
-            printf '%s ' -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=10 -XX:+UnlockDiagnosticVMOptions \
-                -XX:-AOTReplayTraining
+            java_options+=(-XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=10 -XX:+UnlockDiagnosticVMOptions
+                -XX:-AOTReplayTraining)
             ;;
     esac
 }
 
+java_flags() {
+    set_java_flags "$1"
+    printf '%s ' "${java_options[@]}"
+}
+
 # In one order everywhere, for the archive of loaded classes is only good for the class path that it was made with.
+set_class_path() {
+    local IFS=: jars=("$root"/cli/target/*.jar "$root"/cli/target/lib/*.jar)
+    jars_path=${jars[*]}
+}
+
 class_path() {
-    local jars=("$root"/cli/target/*.jar "$root"/cli/target/lib/*.jar)
-    (IFS=: && printf '%s' "${jars[*]}")
+    set_class_path
+    printf '%s' "$jars_path"
 }
 
 # Loaded and linked classes from a file (archive.sh). The JVM checks that it fits these jars and this JDK, and does
 # without it otherwise.
 archive=$root/target/classes.aot
 # Mapped where it was made for: to move it, each pointer in it is written once more, before the first line of ours.
+set_archive_flags() {
+    archive_options=()
+    [ ! -f "$archive" ] || archive_options=("-XX:AOTCache=$archive" -Xlog:aot=off -XX:+UnlockDiagnosticVMOptions
+        -XX:ArchiveRelocationMode=0)
+}
+
 archive_flags() {
-    [ ! -f "$archive" ] || printf '%s ' "-XX:AOTCache=$archive" -Xlog:aot=off -XX:+UnlockDiagnosticVMOptions \
-        -XX:ArchiveRelocationMode=0
+    set_archive_flags
+    printf '%s ' ${archive_options[@]+"${archive_options[@]}"}
 }
 
 # A JVM raises its soft limit of open files to the hard one; the ranks get the shell's (shepherd_inherit.c).
@@ -83,8 +113,10 @@ run_java() {
     remember_limits
     set_locale
     set_thread_signal
-    # shellcheck disable=SC2046 # flags are words
-    exec "$java_home/bin/java" $(java_flags "$verb") $(archive_flags) -Dudckpt.command="${self-$root/udckpt}" \
-        -Dudckpt.root="$root" -Dudckpt.native="$native" \
-        -cp "$(class_path)$more_classes" "$class" "$@"
+    set_java_flags "$verb"
+    set_archive_flags
+    set_class_path
+    exec "$java_home/bin/java" "${java_options[@]}" ${archive_options[@]+"${archive_options[@]}"} \
+        -Dudckpt.command="${self-$root/udckpt}" -Dudckpt.root="$root" -Dudckpt.native="$native" \
+        -cp "$jars_path$more_classes" "$class" "$@"
 }

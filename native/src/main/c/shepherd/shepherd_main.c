@@ -115,7 +115,20 @@ static void serve(int signals, const char *socket) {
   }
 }
 
+/* What the agent has open, and no rank is to have. */
+static void close_inherited(void) {
+  if (close_range(3, ~0U, 0) == 0) return;
+  DIR *all = opendir("/proc/self/fd"); /* before Linux 5.9 */
+  if (all == NULL) return;
+  for (struct dirent *entry; (entry = readdir(all)) != NULL;) {
+    int fd = atoi(entry->d_name);
+    if (fd > 2 && fd != dirfd(all)) close(fd);
+  }
+  closedir(all);
+}
+
 int main(int argc, char **argv) {
+  close_inherited();
   if (argc == 3 && strcmp(argv[1], "--copy-queue") == 0) return queue_copy(argv[2]);
   bool restore = (argc == 4 || argc == 5) && strcmp(argv[2], "--restore") == 0;
   if (argc != 2 && !restore) {

@@ -1,12 +1,10 @@
 package org.udckpt.address;
 
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
-import java.security.SecureRandom;
 import java.util.Arrays;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import org.udckpt.layout.Layout;
+import org.udckpt.linux.HmacSha256;
+import org.udckpt.linux.SystemRandom;
 
 /**
  * The secret of one incarnation of a job by which its processes know each other's datagrams on the soft fabric between
@@ -24,9 +22,7 @@ public final class DatagramKey {
 
     /** A key for a job with one agent. */
     public static DatagramKey random() {
-        byte[] bytes = new byte[BYTES];
-        new SecureRandom().nextBytes(bytes);
-        return new DatagramKey(bytes);
+        return new DatagramKey(SystemRandom.bytes(BYTES));
     }
 
     /**
@@ -36,16 +32,10 @@ public final class DatagramKey {
      * @param generation of the incarnation
      */
     public static DatagramKey of(byte[] secret, int generation) {
-        try {
-            Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(new SecretKeySpec(secret, "HmacSHA256"));
-            mac.update("udckpt: datagrams of the soft fabric".getBytes(StandardCharsets.US_ASCII));
-            mac.update(new byte[]{(byte) (generation >> 24), (byte) (generation >> 16), (byte) (generation >> 8),
-                    (byte) generation});
-            return new DatagramKey(Arrays.copyOf(mac.doFinal(), BYTES));
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("this Java has no HMAC-SHA256", e);
-        }
+        byte[] purpose = "udckpt: datagrams of the soft fabric".getBytes(StandardCharsets.US_ASCII);
+        byte[] number = {(byte) (generation >> 24), (byte) (generation >> 16), (byte) (generation >> 8),
+                (byte) generation};
+        return new DatagramKey(Arrays.copyOf(HmacSha256.of(secret, purpose, number), BYTES));
     }
 
     byte[] bytes() {

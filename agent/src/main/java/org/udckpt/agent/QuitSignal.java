@@ -1,15 +1,12 @@
 package org.udckpt.agent;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.udckpt.linux.NativeCall;
 import org.udckpt.support.report.ExitCode;
 import org.udckpt.support.report.Failure;
 import org.udckpt.support.report.Messages;
@@ -28,17 +25,9 @@ final class QuitSignal {
         Thread.ofPlatform().daemon().name("quit-signal").start(() -> pass(descriptor, toJob));
     }
 
-    /** Linked in a shape that others have, too (see NativeHashes): it takes no notice of arguments. */
     private static int descriptor(Path library) {
-        try {
-            return (int) (long) Linker.nativeLinker().downcallHandle(
-                    SymbolLookup.libraryLookup(library, Arena.global()).findOrThrow("udckpt_agent_take_quit"),
-                    FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG)).invokeExact(0L, 0L, 0L);
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IllegalStateException(e); // a C function throws nothing
-        }
+        return (int) NativeCall.call(
+                SymbolLookup.libraryLookup(library, Arena.global()).findOrThrow("udckpt_agent_take_quit"), 0, 0, 0);
     }
 
     private static void pass(int descriptor, Runnable toJob) {

@@ -119,6 +119,20 @@ final class CheckpointOptions {
             + "job's metrics by HTTP; default address: 127.0.0.1")
     private String metricsListen;
 
+    /** Sets one of those that are often given ({@link PlainWords}); false: it is none of them. */
+    boolean set(String option, String value) {
+        switch (option) {
+            case "--interval" -> interval = value;
+            case "--keep" -> keep = value;
+            case "--tiers" -> tiers = value;
+            case "--encrypt" -> encrypt = value;
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Where the job was told to put them; null: it was not. */
     String tiers() {
         return tiers;

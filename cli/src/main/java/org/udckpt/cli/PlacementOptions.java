@@ -37,6 +37,15 @@ final class PlacementOptions implements Placer {
                     + "and perhaps memory; 'no' is refused where they do")
     private String together = YES;
 
+    /** As {@link CheckpointOptions#set}. */
+    boolean set(String option, String value) {
+        if (option.equals("--hosts")) {
+            hosts = value;
+            return true;
+        }
+        return false;
+    }
+
     /** Whether nobody says where ranks go. */
     boolean silent() {
         return hosts == null && map == null && together.equals(YES);

@@ -96,6 +96,30 @@ final class RestartCommand implements Callable<Integer> {
             description = "a checkpoint, or the newest complete one of a directory or of fast=DIR,slow=DIR")
     private String image;
 
+    /** The command as picocli makes it of these words, where that is simple; null: picocli is to do it. */
+    static RestartCommand plain(String... words) {
+        RestartCommand command = new RestartCommand();
+        command.common = new MessageOptions();
+        command.debug = new DebugOptions();
+        command.checkpoints = new CheckpointOptions();
+        command.placement = new PlacementOptions();
+        command.nodes = new NodesOptions();
+        return PlainWords.read(words, command::set, argument -> command.image = argument) ? command : null;
+    }
+
+    private boolean set(String option, String value) {
+        switch (option) {
+            case "--name" -> name = value;
+            case "--device" -> device = value;
+            case "--lazy" -> lazy = value;
+            case "--workdir" -> directory = value;
+            default -> {
+                return checkpoints.set(option, value) || placement.set(option, value);
+            }
+        }
+        return true;
+    }
+
     @Override
     public Integer call() throws Exception {
         Settings settings = nodes.over(checkpoints.over(common.settings(debug.traces()))).flag(Option.DEVICE, device)

@@ -46,6 +46,20 @@ public final class Udckpt implements Runnable {
 
     /** Runs a command line; returns the exit code. */
     public static int run(String... arguments) {
+        RestartCommand plain =
+                arguments.length > 0 && arguments[0].equals("restart") ? RestartCommand.plain(arguments) : null;
+        return plain != null ? run(plain) : parseAndRun(arguments);
+    }
+
+    private static int run(RestartCommand plain) {
+        try {
+            return plain.call();
+        } catch (Exception e) {
+            return report(Failure.of("restart", e));
+        }
+    }
+
+    private static int parseAndRun(String... arguments) {
         CommandLine line = line(arguments);
         line.setOut(new PrintWriter(PrintableStream.plain(), true)); // the help, with its bold words
         line.setExpandAtFiles(false); // @file is an argument like any other

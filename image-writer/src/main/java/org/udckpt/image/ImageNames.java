@@ -30,7 +30,7 @@ public final class ImageNames {
     private ImageNames() {}
 
     public static String directory(long id) {
-        return String.format("ckpt-%04d", id);
+        return "ckpt-" + padded(id, 4);
     }
 
     /** The id of a checkpoint directory; empty for other names (also for ids with needless zeros, which none has). */
@@ -44,9 +44,15 @@ public final class ImageNames {
         return directory(id).equals(name.toString()) ? OptionalLong.of(id) : OptionalLong.empty();
     }
 
+    /** In so many digits or more; String.format(String, Object...) looks at languages before. */
+    private static String padded(long number, int least) {
+        String digits = Long.toString(number);
+        return "0".repeat(Math.max(0, least - digits.length())) + digits;
+    }
+
     /** With what all files of a node begin. */
     public static String node(int node) {
-        return String.format("node-%04d.", node);
+        return "node-" + padded(node, 4) + ".";
     }
 
     /** Whether a file of a checkpoint is one. */
@@ -56,11 +62,11 @@ public final class ImageNames {
 
     /** Name of a stripe file of a node. */
     public static String stripe(int node, int stripe) {
-        return String.format("node-%04d.stripe-%02d", node, stripe);
+        return node(node) + "stripe-" + padded(stripe, 2);
     }
 
     public static String nodeTable(int node, String table) {
-        return String.format("node-%04d.%s.arrow", node, checked(table));
+        return node(node) + checked(table) + ".arrow";
     }
 
     public static String jobTable(String table) {

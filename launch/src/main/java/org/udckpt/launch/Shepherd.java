@@ -26,20 +26,21 @@ import org.udckpt.support.report.Messages;
  * shepherd inherits the standard streams of this process, and the ranks the shepherd's.
  */
 public final class Shepherd implements AutoCloseable {
-    private static final long START_MS = 10_000;
+    private static final long START_MS = 10_000, END_MS = 10_000;
     private static final long ANSWER_S = 30;
     private static final String QUIT = "quit";
     private static final String CLOCK_LATER = "0"; // see clock()
 
     private final Path program;
-    private final Process process;
+    private final ShepherdProcess process;
     private final SocketChannel channel;
     private final ShepherdListener listener;
     private final BlockingQueue<String> answers = new ArrayBlockingQueue<>(16);
     private volatile boolean closing;
     private volatile boolean ready;
 
-    private Shepherd(Path program, Process process, SocketChannel channel, boolean ready, ShepherdListener listener) {
+    private Shepherd(Path program, ShepherdProcess process, SocketChannel channel, boolean ready,
+            ShepherdListener listener) {
         this.program = program;
         this.process = process;
         this.channel = channel;
@@ -76,23 +77,21 @@ public final class Shepherd implements AutoCloseable {
 
     private static Shepherd start(List<String> command, UnaryOperator<ProcessBuilder> streams, Path socket,
             boolean ready, ShepherdListener listener) {
-        Process process;
+        ShepherdProcess process;
         try {
-            ProcessBuilder builder = streams.apply(new ProcessBuilder(new ArrayList<>(command)).inheritIO());
-            builder.environment().remove("LD_PRELOAD"); // static; a preload of the user's is for the ranks
-            process = builder.start();
+            process = ShepherdProcess.start(streams.apply(new ProcessBuilder(new ArrayList<>(command)).inheritIO()));
         } catch (IOException e) {
             throw Failure.of("starting " + command.getFirst(), e);
         }
         try {
             return new Shepherd(Path.of(command.getFirst()), process, connect(process, socket), ready, listener);
         } catch (RuntimeException e) {
-            process.destroyForcibly();
+            process.kill();
             throw e;
         }
     }
 
-    private static SocketChannel connect(Process process, Path socket) {
+    private static SocketChannel connect(ShepherdProcess process, Path socket) {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(START_MS);
         while (true) {
             if (Files.exists(socket)) {
@@ -104,9 +103,9 @@ public final class Shepherd implements AutoCloseable {
                     Messages.debugTrace("shepherd not listening yet", e); // between its bind and its listen
                 }
             }
-            if (!process.isAlive()) {
-                throw new Failure(ExitCode.of(process.exitValue()), "udckpt-shepherd ended with code "
-                        + process.exitValue() + " before the job started; see its message above");
+            if (!process.alive()) {
+                throw new Failure(ExitCode.of(process.code()), "udckpt-shepherd ended with code " + process.code()
+                        + " before the job started; see its message above");
             }
             if (System.nanoTime() > deadline) {
                 throw new Failure(ExitCode.TIMEOUT,
@@ -287,6 +286,11 @@ public final class Shepherd implements AutoCloseable {
         if (!closing) {
             listener.shepherdLost();
         }
+        try {
+            process.await(END_MS); // and is no zombie that others take for alive
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void dispatch(String line) {
@@ -309,17 +313,17 @@ public final class Shepherd implements AutoCloseable {
     public void close() {
         closing = true;
         try {
-            if (process.isAlive()) {
+            if (process.alive()) {
                 tell(QUIT);
             }
-            if (!process.waitFor(10, TimeUnit.SECONDS)) {
+            if (!process.await(END_MS)) {
                 Messages.warn("the shepherd (process " + process.pid() + ") did not end within 10 s: killing it");
-                process.destroyForcibly();
+                process.kill();
             }
         } catch (Failure e) {
             Messages.debugTrace("shepherd had ended already", e);
         } catch (InterruptedException e) {
-            process.destroyForcibly();
+            process.kill();
             Thread.currentThread().interrupt();
         } finally {
             try {

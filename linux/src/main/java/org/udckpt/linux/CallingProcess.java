@@ -7,11 +7,8 @@ import static org.udckpt.linux.LinuxConstants.PR_GET_DUMPABLE;
 import static org.udckpt.linux.LinuxConstants.PR_SET_DUMPABLE;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /**
@@ -30,15 +27,12 @@ final class CallingProcess implements AutoCloseable {
     private static int living;
     private static long dumpable;
 
-    /** Linked when one is needed first. */
+    /** Looked up when one is needed first. */
     private static final class Library {
-        static final MethodHandle BEGIN = link("begin"), MAKE = link("make"), END = link("end");
+        static final MemorySegment BEGIN = find("begin"), MAKE = find("make"), END = find("end");
 
-        /** In a shape that others have, too: a function takes no notice of arguments that it does not have. */
-        private static MethodHandle link(String name) {
-            return Linker.nativeLinker().downcallHandle(
-                    SymbolLookup.libraryLookup(library, Arena.global()).findOrThrow("udckpt_agent_calls_" + name),
-                    FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+        private static MemorySegment find(String name) {
+            return SymbolLookup.libraryLookup(library, Arena.global()).findOrThrow("udckpt_agent_calls_" + name);
         }
     }
 
@@ -49,7 +43,7 @@ final class CallingProcess implements AutoCloseable {
         if (library == null) {
             throw new IllegalStateException("libudckpt-agent.so is not known");
         }
-        MethodHandle begin = Library.BEGIN; // what cannot be linked fails before anything is changed
+        MemorySegment begin = Library.BEGIN; // what cannot be found fails before anything is changed
         hide();
         long address = invoke(begin, 0);
         if (address < 0 && address > -4096) {
@@ -64,14 +58,8 @@ final class CallingProcess implements AutoCloseable {
         library = path;
     }
 
-    private static long invoke(MethodHandle function, long argument) {
-        try {
-            return (long) function.invokeExact(argument, 0L, 0L);
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IllegalStateException(e); // a C function throws nothing
-        }
+    private static long invoke(MemorySegment function, long argument) {
+        return NativeCall.call(function, argument, 0, 0);
     }
 
     int pid() {

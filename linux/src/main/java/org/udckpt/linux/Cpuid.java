@@ -2,13 +2,9 @@ package org.udckpt.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /**
  * The processor's own description of itself (Intel SDM vol. 2, CPUID), which neither /proc nor a system call gives in
@@ -19,8 +15,7 @@ public final class Cpuid {
     private static final int PROT_READ_WRITE = 3, PROT_READ_EXEC = 5, MAP_PRIVATE_ANONYMOUS = 0x22, PAGE = 4096;
     /**
      * void cpuid(int leaf, int subleaf, int out[4]), by the calling convention of the System V psABI; RBX is the
-     * caller's. It is linked as what the hash functions of images are, too, three numbers to a number: each further
-     * shape costs a young JVM some 10 ms.
+     * caller's.
      */
     private static final int[] CODE = {
             0x53, // push rbx
@@ -34,8 +29,7 @@ public final class Cpuid {
             0x41, 0x89, 0x50, 0x0c, // mov [r8+12], edx
             0x5b, // pop rbx
             0xc3}; // ret
-    private static final MethodHandle FUNCTION = Linker.nativeLinker().downcallHandle(code(),
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MemorySegment FUNCTION = code();
 
     private Cpuid() {}
 
@@ -54,10 +48,8 @@ public final class Cpuid {
     public static int[] read(int leaf, int subleaf) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(16, 4);
-            long ignored = (long) FUNCTION.invokeExact((long) leaf, (long) subleaf, out.address());
+            NativeCall.call(FUNCTION, leaf, subleaf, out.address());
             return out.toArray(JAVA_INT);
-        } catch (Throwable impossible) {
-            throw new AssertionError(impossible);
         }
     }
 

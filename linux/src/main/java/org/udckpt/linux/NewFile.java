@@ -1,6 +1,5 @@
 package org.udckpt.linux;
 
-import java.security.SecureRandom;
 import java.util.function.ToIntFunction;
 
 /**
@@ -8,7 +7,6 @@ import java.util.function.ToIntFunction;
  * renamed. A file that was not renamed is removed by {@link #close}.
  */
 public final class NewFile implements AutoCloseable {
-    private static final SecureRandom RANDOM = new SecureRandom();
     private static final int LONGEST = 60; // characters, of 255 bytes that a name may have
     private static final int ATTEMPTS = 100;
 
@@ -35,7 +33,7 @@ public final class NewFile implements AutoCloseable {
     private static NewFile make(Folder folder, String place, ToIntFunction<String> create) {
         String base = place.substring(0, Math.min(LONGEST, place.length()));
         for (int attempt = 1;; attempt++) {
-            String name = "." + base + "." + Long.toUnsignedString(RANDOM.nextLong(), 36) + ".new";
+            String name = "." + base + "." + Long.toUnsignedString(SystemRandom.number(), 36) + ".new";
             try {
                 return new NewFile(folder, create.applyAsInt(name), name);
             } catch (LinuxError taken) {

@@ -1,21 +1,9 @@
 package org.udckpt.linux;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout.PathElement;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
-import java.lang.invoke.MethodHandle;
-
 /**
  * Raw system calls of Linux on x86-64, through libc's {@code syscall(2)}. Every method returns the result, or
  * {@code -errno}: nothing is thrown, so that a caller on the stop path decides what an error means.
  */
-@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 public final class Syscall {
     public static final int READ = 0, WRITE = 1, OPEN = 2, CLOSE = 3, STAT = 4, FSTAT = 5, POLL = 7, LSEEK = 8,
             MMAP = 9, MPROTECT = 10, MUNMAP = 11,
@@ -56,7 +44,7 @@ public final class Syscall {
             TIMERFD_CREATE = 283,
             TIMERFD_SETTIME = 286, TIMERFD_GETTIME = 287, EVENTFD2 = 290, EPOLL_CREATE1 = 291, DUP3 = 292, PIPE2 = 293,
             RT_TGSIGQUEUEINFO = 297, PRLIMIT64 = 302, PROCESS_VM_READV = 310, PROCESS_VM_WRITEV = 311, KCMP = 312,
-            SECCOMP = 317, MEMFD_CREATE = 319, MEMBARRIER = 324,
+            SECCOMP = 317, GETRANDOM = 318, MEMFD_CREATE = 319, MEMBARRIER = 324,
             STATX = 332, RSEQ = 334, PIDFD_SEND_SIGNAL = 424, IO_URING_SETUP = 425, IO_URING_ENTER = 426,
             IO_URING_REGISTER = 427, PIDFD_OPEN = 434, CLONE3 = 435, CLOSE_RANGE = 436,
             OPENAT2 = 437, PIDFD_GETFD = 438;
@@ -66,27 +54,10 @@ public final class Syscall {
             O_NONBLOCK = 04000, O_DIRECTORY = 0200000, O_NOFOLLOW = 0400000, O_CLOEXEC = 02000000, O_PATH = 010000000,
             O_TMPFILE = 020200000, O_LARGEFILE = 0100000;
 
-    private static final Linker LINKER = Linker.nativeLinker();
-    private static final StructLayout STATE = Linker.Option.captureStateLayout();
-    private static final long ERRNO = STATE.byteOffset(PathElement.groupElement("errno"));
-    private static final MethodHandle SYSCALL = LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow("syscall"),
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-                    JAVA_LONG),
-            Linker.Option.captureCallState("errno"));
-    private static final ThreadLocal<MemorySegment> STATES =
-            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(STATE));
-
     private Syscall() {}
 
     public static long call(long number, long a, long b, long c, long d, long e, long f) {
-        MemorySegment state = STATES.get();
-        long result;
-        try {
-            result = (long) SYSCALL.invokeExact(state, number, a, b, c, d, e, f);
-        } catch (Throwable impossible) {
-            throw new AssertionError(impossible);
-        }
-        return result == -1 ? -state.get(JAVA_INT, ERRNO) : result;
+        return NativeCall.syscall(number, a, b, c, d, e, f);
     }
 
     public static long call(long number) {

@@ -201,7 +201,7 @@ public record ImageLocation(Path parent, Catalogue.Entry entry, String tier, Opt
         }
         try {
             CheckpointReader reader = CheckpointReader.open(entry.directory(), key).naming(MemoryOwners::of);
-            if (entry.manifest() != null && !entry.manifest().equals(reader.manifest())) {
+            if (entry.mac() != null && !entry.mac().equals(reader.mac())) {
                 reader.close();
                 throw new Failure(ExitCode.BUSY, entry.directory()
                         + " is another checkpoint than a moment ago: somebody exchanged it; try again");

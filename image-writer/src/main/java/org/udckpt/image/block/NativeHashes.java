@@ -16,11 +16,11 @@ import java.lang.ref.Reference;
 import java.util.Optional;
 import org.udckpt.image.Range;
 import org.udckpt.linux.Libcrypto;
+import org.udckpt.linux.NativeCall;
 
 /**
  * Hashes by libxxhash (xxhash.h: XXH3_64bits, XXH3_128bits) and libcrypto (SHA256(3)), which read the memory where it
- * is. Each shape of a function costs a young JVM some 10 ms; so those that can have one shape have it, and the third is
- * linked when pages are compared.
+ * is. The one that returns two numbers is linked when pages are compared: that costs a young JVM some 10 ms.
  */
 @SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 final class NativeHashes implements Hashes {
@@ -28,9 +28,6 @@ final class NativeHashes implements Hashes {
     private static final Optional<MemorySegment> XXH3_128 = find("XXH3_128bits");
     private static final Optional<MemorySegment> SHA256 = Libcrypto.find("SHA256");
     static final boolean THERE = XXH3.isPresent() && XXH3_128.isPresent() && SHA256.isPresent();
-
-    private static final MethodHandle HASH = XXH3.map(NativeHashes::link).orElse(null);
-    private static final MethodHandle DIGEST = SHA256.map(NativeHashes::link).orElse(null);
 
     private final MemorySegment digest = Arena.ofAuto().allocate(Checksum.DIGEST_BYTES);
     private SegmentAllocator pair;
@@ -51,14 +48,6 @@ final class NativeHashes implements Hashes {
         }
     }
 
-    /**
-     * (address, length, address) in the general shape: a function takes no notice of arguments that it does not have.
-     */
-    private static MethodHandle link(MemorySegment function) {
-        return Linker.nativeLinker().downcallHandle(function,
-                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    }
-
     /** Address of so many bytes of native memory, which the caller keeps alive. */
     private static long address(MemorySegment bytes, int length) {
         if (!bytes.isNative()) {
@@ -70,9 +59,7 @@ final class NativeHashes implements Hashes {
     @Override
     public long xxh3(MemorySegment bytes, int length) {
         try {
-            return (long) HASH.invokeExact(address(bytes, length), (long) length, 0L);
-        } catch (Throwable e) {
-            throw unexpected(e);
+            return NativeCall.call(XXH3.orElseThrow(), address(bytes, length), length, 0);
         } finally {
             Reference.reachabilityFence(bytes);
         }
@@ -91,23 +78,17 @@ final class NativeHashes implements Hashes {
                 values[2 * page + 1] = value.get(JAVA_LONG, 0);
             }
         } catch (Throwable e) {
-            throw unexpected(e);
+            throw new AssertionError("a hash function threw", e);
         }
     }
 
     @Override
     public byte[] sha256(MemorySegment bytes, int length) {
         try {
-            long ignored = (long) DIGEST.invokeExact(address(bytes, length), (long) length, digest.address());
+            NativeCall.call(SHA256.orElseThrow(), address(bytes, length), length, digest.address());
             return digest.toArray(ValueLayout.JAVA_BYTE);
-        } catch (Throwable e) {
-            throw unexpected(e);
         } finally {
             Reference.reachabilityFence(bytes);
         }
-    }
-
-    private static Error unexpected(Throwable e) {
-        return new AssertionError("a hash function threw", e);
     }
 }

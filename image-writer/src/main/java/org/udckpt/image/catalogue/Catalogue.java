@@ -20,6 +20,7 @@ import org.udckpt.image.directory.WriterLease;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.manifest.Manifests;
+import org.udckpt.image.manifest.Sealed;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.storage.StorageIo;
@@ -44,12 +45,13 @@ public final class Catalogue {
      * One checkpoint.
      *
      * @param manifest   null unless complete
+     * @param mac        its seal; null unless complete
      * @param problem    null when complete
      * @param inProgress incomplete, and its writer lives or cannot be seen from this machine
      * @param onHosts    complete, but each host has the parts of its own nodes: there is nothing here to restart from
      */
-    public record Entry(long id, Path directory, State state, Manifest manifest, ImageError problem, boolean inProgress,
-            boolean onHosts) {
+    public record Entry(long id, Path directory, State state, Manifest manifest, String mac, ImageError problem,
+            boolean inProgress, boolean onHosts) {
         /** {@code ckpt-0001}. */
         public String name() {
             return ImageNames.directory(id);
@@ -80,7 +82,7 @@ public final class Catalogue {
             var id = ImageNames.id(path);
             StorageIo.Kind kind = id.isEmpty() ? StorageIo.Kind.OTHER : io.kind(path);
             if (kind == StorageIo.Kind.LINK) { // who removes what is in a directory must not be led to another one
-                entries.add(new Entry(id.getAsLong(), path, State.CORRUPT, null, new ImageError.Corrupt(path, -1,
+                entries.add(new Entry(id.getAsLong(), path, State.CORRUPT, null, null, new ImageError.Corrupt(path, -1,
                         "a symbolic link, which is not followed: give the directory that"
                                 + " it leads to, or move that directory here"),
                         false, false));
@@ -94,7 +96,8 @@ public final class Catalogue {
 
     private Entry entry(long id, Path directory, Manifests manifests, StorageIo io) throws IOException {
         try {
-            return new Entry(id, directory, State.COMPLETE, manifests.load(directory).manifest(), null, false,
+            Sealed sealed = manifests.load(directory);
+            return new Entry(id, directory, State.COMPLETE, sealed.manifest(), sealed.mac(), null, false,
                     HostParts.isOf(directory, io));
         } catch (ImageError.Missing e) {
             // Without a manifest by now: not damaged, but just being removed.
@@ -102,18 +105,18 @@ public final class Catalogue {
                     || io.kind(directory.resolve(ImageNames.MANIFEST)) == StorageIo.Kind.NOTHING) {
                 return unfinished(id, directory, e, io);
             }
-            return new Entry(id, directory, State.CORRUPT, null, e, false, false);
+            return new Entry(id, directory, State.CORRUPT, null, null, e, false, false);
         } catch (ImageError e) {
-            return new Entry(id, directory, State.CORRUPT, null, e, false, false);
+            return new Entry(id, directory, State.CORRUPT, null, null, e, false, false);
         }
     }
 
     private Entry unfinished(long id, Path directory, ImageError problem, StorageIo io) throws IOException {
         try {
             boolean inProgress = WriterLease.livenessOf(directory, io) != WriterLease.Liveness.DEAD;
-            return new Entry(id, directory, State.INCOMPLETE, null, problem, inProgress, false);
+            return new Entry(id, directory, State.INCOMPLETE, null, null, problem, inProgress, false);
         } catch (ImageError noFile) { // what is in the place of the lease: nobody can say whether it may go
-            return new Entry(id, directory, State.CORRUPT, null, noFile, false, false);
+            return new Entry(id, directory, State.CORRUPT, null, null, noFile, false, false);
         }
     }
 

@@ -1,15 +1,12 @@
 package org.udckpt.image.key;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.udckpt.linux.NativeCall.call;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 import org.udckpt.linux.Libcrypto;
 
@@ -20,7 +17,6 @@ import org.udckpt.linux.Libcrypto;
 @SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 final class AesGcm {
     private static final int SET_IV_LENGTH = 0x9, GET_TAG = 0x10, SET_TAG = 0x11; // EVP_CTRL_AEAD_*
-    private static final Linker LINKER = Linker.nativeLinker();
 
     private final MemorySegment context;
     private final Arena arena = Arena.ofAuto();
@@ -30,24 +26,18 @@ final class AesGcm {
     private final MemorySegment count = arena.allocate(JAVA_INT);
     private final MemorySegment trailing = arena.allocate(32);
 
-    /**
-     * libcrypto's functions; bound at first use, so that they are needed only by jobs that encrypt. All in one shape,
-     * which each of them takes as its own: a function takes no notice of arguments that it does not have, and a young
-     * JVM spends some 10 ms on a shape.
-     */
+    /** libcrypto's functions; looked up at first use, so that they are needed only by jobs that encrypt. */
     private static final class Functions {
-        private static final FunctionDescriptor SHAPE =
-                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-        static final MethodHandle NEW = bind("EVP_CIPHER_CTX_new");
-        static final MethodHandle FREE = bind("EVP_CIPHER_CTX_free");
-        static final MethodHandle CONTROL = bind("EVP_CIPHER_CTX_ctrl");
-        static final MethodHandle INIT = bind("EVP_CipherInit_ex");
-        static final MethodHandle UPDATE = bind("EVP_CipherUpdate");
-        static final MethodHandle FINAL = bind("EVP_CipherFinal_ex");
-        static final long CIPHER = call(bind("EVP_aes_256_gcm"), 0, 0, 0, 0, 0, 0);
+        static final MemorySegment NEW = find("EVP_CIPHER_CTX_new");
+        static final MemorySegment FREE = find("EVP_CIPHER_CTX_free");
+        static final MemorySegment CONTROL = find("EVP_CIPHER_CTX_ctrl");
+        static final MemorySegment INIT = find("EVP_CipherInit_ex");
+        static final MemorySegment UPDATE = find("EVP_CipherUpdate");
+        static final MemorySegment FINAL = find("EVP_CipherFinal_ex");
+        static final long CIPHER = call(find("EVP_aes_256_gcm"), 0, 0, 0, 0, 0, 0);
 
-        private static MethodHandle bind(String name) {
-            return LINKER.downcallHandle(Libcrypto.find(name).orElseThrow(), SHAPE);
+        private static MemorySegment find(String name) {
+            return Libcrypto.find(name).orElseThrow();
         }
     }
 
@@ -150,16 +140,6 @@ final class AesGcm {
     private static void check(long result, String what) {
         if ((int) result != 1) {
             throw new IllegalStateException("libcrypto: " + what + " failed");
-        }
-    }
-
-    private static long call(MethodHandle function, long a, long b, long c, long d, long e, long f) {
-        try {
-            return (long) function.invokeExact(a, b, c, d, e, f);
-        } catch (RuntimeException | Error failure) {
-            throw failure;
-        } catch (Throwable failure) {
-            throw new AssertionError("a native function threw", failure);
         }
     }
 }

@@ -2,9 +2,9 @@ package org.udckpt.image.key;
 
 import java.lang.foreign.MemorySegment;
 import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.HexFormat;
+import org.udckpt.linux.SystemRandom;
 
 /**
  * Tags for the blocks of one checkpoint that is not encrypted: AES-256-GMAC (NIST SP 800-38D: GCM in which all is
@@ -25,9 +25,7 @@ public final class BlockTags {
 
     /** For a new checkpoint. */
     public static BlockTags fresh(ImageKey key) {
-        byte[] salt = new byte[ImageCipher.SALT_BYTES];
-        new SecureRandom().nextBytes(salt);
-        return of(HexFormat.of().formatHex(salt), key, 0);
+        return of(HexFormat.of().formatHex(SystemRandom.bytes(ImageCipher.SALT_BYTES)), key, 0);
     }
 
     /**

@@ -14,7 +14,7 @@ import org.udckpt.linux.Libcrypto;
 final class Gmac {
     private static final boolean NATIVE = Libcrypto.there();
     private final AesGcm aes;
-    private final SecretKeySpec key;
+    private final byte[] secret;
 
     /** @param secret 32 bytes */
     Gmac(byte[] secret) {
@@ -23,7 +23,7 @@ final class Gmac {
 
     Gmac(byte[] secret, boolean byLibrary) {
         aes = byLibrary ? new AesGcm(secret) : null;
-        key = new SecretKeySpec(secret, "AES");
+        this.secret = secret;
     }
 
     /** {@code seal} holds the nonce and receives the tag of the first {@code length} bytes behind it. */
@@ -34,7 +34,7 @@ final class Gmac {
         }
         try {
             Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
-            cipher.init(Cipher.ENCRYPT_MODE, key,
+            cipher.init(Cipher.ENCRYPT_MODE, new SecretKeySpec(secret, "AES"),
                     new GCMParameterSpec(8 * ImageCipher.TAG_BYTES, seal, 0, ImageCipher.NONCE_BYTES));
             cipher.updateAAD(bytes.asSlice(0, length).asByteBuffer());
             cipher.doFinal(seal, ImageCipher.NONCE_BYTES);

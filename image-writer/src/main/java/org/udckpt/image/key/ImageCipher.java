@@ -6,9 +6,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.util.HexFormat;
 import org.udckpt.image.Manifest;
+import org.udckpt.linux.SystemRandom;
 
 /**
  * Encrypts and decrypts one checkpoint: AES-256 in GCM (NIST SP 800-38D), under a key of its own that HKDF-SHA256 (RFC
@@ -33,8 +33,7 @@ public final class ImageCipher {
 
     /** For a new checkpoint. */
     public static ImageCipher fresh(EncryptionSecret secret) {
-        byte[] salt = new byte[SALT_BYTES];
-        new SecureRandom().nextBytes(salt);
+        byte[] salt = SystemRandom.bytes(SALT_BYTES);
         return new ImageCipher(new Manifest.Encryption(NAME, hex(salt), check(secret, salt)), key(secret, salt), 0);
     }
 

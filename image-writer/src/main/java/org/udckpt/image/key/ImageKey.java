@@ -1,9 +1,6 @@
 package org.udckpt.image.key;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -14,16 +11,15 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Set;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import org.udckpt.image.FileErrors;
+import org.udckpt.linux.HmacSha256;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.SecretFile;
 import org.udckpt.linux.Sha256;
+import org.udckpt.linux.SystemRandom;
 import org.udckpt.linux.UntrustedPath;
 
 /**
@@ -33,8 +29,6 @@ import org.udckpt.linux.UntrustedPath;
 public final class ImageKey {
     private static final int BYTES = 32, LONGEST = 2 * BYTES + 1;
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rw-------");
-    /** From so many bytes on the system's library hashes them, and so many at a time. */
-    private static final int NATIVE_BYTES = 1 << 16;
     /** Null where there is no key. */
     private final byte[] secret;
     private final EncryptionSecret encryption;
@@ -133,8 +127,7 @@ public final class ImageKey {
 
     /** Two first uses at once must agree on one key: the file appears whole, by link(2), or was already there. */
     private static void create(Path file) throws IOException {
-        byte[] secret = new byte[BYTES];
-        new SecureRandom().nextBytes(secret);
+        byte[] secret = SystemRandom.bytes(BYTES);
         Path directory = file.toAbsolutePath().getParent();
         if (Files.exists(directory) && !Files.isDirectory(directory)) {
             throw new NotDirectoryException(directory.toString());
@@ -172,13 +165,7 @@ public final class ImageKey {
     }
 
     public byte[] mac(byte[] message) {
-        try {
-            Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(new SecretKeySpec(secret(), "HmacSHA256"));
-            return mac.doFinal(message);
-        } catch (GeneralSecurityException e) {
-            throw new AssertionError("every JDK has HmacSHA256", e);
-        }
+        return HmacSha256.of(secret(), message);
     }
 
     /** @throws IllegalStateException where there is none; who reads has looked for that before */
@@ -195,19 +182,7 @@ public final class ImageKey {
     }
 
     public static byte[] sha256(byte[] message) {
-        if (message.length < NATIVE_BYTES) {
-            return newSha256().digest(message);
-        }
-        try (Arena arena = Arena.ofConfined()) { // many times as fast, where the JVM has compiled little
-            MemorySegment copy = arena.allocate(NATIVE_BYTES, 8);
-            Sha256 digest = Sha256.create();
-            for (int at = 0; at < message.length; at += NATIVE_BYTES) {
-                int length = Math.min(NATIVE_BYTES, message.length - at);
-                MemorySegment.copy(message, at, copy, ValueLayout.JAVA_BYTE, 0, length);
-                digest.add(copy.asSlice(0, length));
-            }
-            return digest.finish();
-        }
+        return Sha256.of(message);
     }
 
     public static MessageDigest newSha256() {

@@ -1,9 +1,8 @@
 package org.udckpt.image.key;
 
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
-import javax.crypto.KDF;
-import javax.crypto.spec.HKDFParameterSpec;
+import org.udckpt.linux.HmacSha256;
+import org.udckpt.linux.Sha256;
 
 /** HKDF-SHA256 (RFC 5869). */
 final class KeyDerivation {
@@ -11,11 +10,14 @@ final class KeyDerivation {
 
     /** @param purpose the info of the RFC: outputs for different ones say nothing about each other */
     static byte[] derive(byte[] secret, byte[] salt, String purpose, int bytes) {
-        try {
-            return KDF.getInstance("HKDF-SHA256").deriveData(HKDFParameterSpec.ofExtract().addIKM(secret).addSalt(salt)
-                    .thenExpand(purpose.getBytes(StandardCharsets.US_ASCII), bytes));
-        } catch (GeneralSecurityException e) {
-            throw new AssertionError("every JDK 25 has HKDF-SHA256", e);
+        byte[] key = HmacSha256.of(salt, secret);
+        byte[] info = purpose.getBytes(StandardCharsets.US_ASCII);
+        byte[] result = new byte[bytes];
+        byte[] last = {};
+        for (int done = 0, count = 1; done < bytes; done += Sha256.BYTES, count++) {
+            last = HmacSha256.of(key, last, info, new byte[]{(byte) count});
+            System.arraycopy(last, 0, result, done, Math.min(Sha256.BYTES, bytes - done));
         }
+        return result;
     }
 }

@@ -11,7 +11,13 @@ final class RecordSchema {
     static final String KIND = "record";
 
     /** One column; {@code javaType} matters for enums only. */
-    record Column(String name, ColumnType type, Class<?> javaType, boolean nullable) {}
+    record Column(String name, ColumnType type, Class<?> javaType, boolean nullable) {
+        /** Field by field: the JDK links the equals of a record at its first use, which takes longer than all uses. */
+        boolean same(Column other) {
+            return name.equals(other.name) && type == other.type && javaType == other.javaType
+                    && nullable == other.nullable;
+        }
+    }
 
     final Class<?> type;
     final List<Column> columns;
@@ -88,7 +94,7 @@ final class RecordSchema {
     private static int find(List<Column> columns, Column column, String where) {
         for (int i = 0; i < columns.size(); i++) {
             if (columns.get(i).name().equals(column.name())) {
-                if (!columns.get(i).equals(column)) {
+                if (!columns.get(i).same(column)) {
                     throw new IllegalArgumentException(where + " is a " + column.javaType().getTypeName()
                             + " but elsewhere in the table a " + columns.get(i).javaType().getTypeName());
                 }

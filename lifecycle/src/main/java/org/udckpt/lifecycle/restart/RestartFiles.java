@@ -29,8 +29,6 @@ import org.udckpt.support.report.Messages;
 final class RestartFiles implements RestoredFilesTransaction.PutBack {
     private static final int MOST_LINES = 100;
     private static final long EXACT = 100_000;
-    private static final DateTimeFormatter TIME =
-            DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss").withZone(ZoneId.systemDefault());
 
     private final RestartLock alone;
     private final Rollback rollback;
@@ -138,7 +136,9 @@ final class RestartFiles implements RestoredFilesTransaction.PutBack {
     }
 
     private static String state(long size, long modifiedNs) {
-        return size(size) + (modifiedNs == 0 ? "" : " of " + TIME.format(Instant.ofEpochSecond(0, modifiedNs)));
+        return size(size) + (modifiedNs == 0 ? "" : " of " + DateTimeFormatter
+                .ofPattern("yyyy-MM-dd HH:mm:ss").withZone(ZoneId.systemDefault())
+                .format(Instant.ofEpochSecond(0, modifiedNs)));
     }
 
     @Override

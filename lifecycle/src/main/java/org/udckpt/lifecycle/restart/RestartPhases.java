@@ -1,6 +1,5 @@
 package org.udckpt.lifecycle.restart;
 
-import java.util.Locale;
 import org.udckpt.linux.MonotonicClock;
 import org.udckpt.linux.Proc;
 
@@ -45,8 +44,8 @@ public final class RestartPhases {
     /** A phase has ended. */
     void reached(String phase) {
         long now = System.nanoTime();
-        text.append(text.isEmpty() ? "" : ", ")
-                .append(String.format(Locale.ROOT, "%s %d ms", phase, (now - lastNs) / 1_000_000));
+        text.append(text.isEmpty() ? "" : ", ").append(phase).append(' ').append((now - lastNs) / 1_000_000)
+                .append(" ms");
         lastNs = now;
     }
 

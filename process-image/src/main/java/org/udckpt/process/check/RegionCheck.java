@@ -1,6 +1,7 @@
 package org.udckpt.process.check;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -25,12 +26,19 @@ final class RegionCheck {
     private final JobImage image;
     private final Set<Integer> pids;
     private final Set<Long> shared;
+    /** Well-formed texts: thousands of regions have a few of them. */
+    private final Set<String> permissions = new HashSet<>();
+    private final Set<String> flags = new HashSet<>();
 
     /** @param shared ids of the shared memories */
     RegionCheck(JobImage image, Set<Integer> pids, Set<Long> shared) {
         this.image = image;
         this.pids = pids;
         this.shared = shared;
+    }
+
+    private static boolean matches(Pattern pattern, String text, Set<String> known) {
+        return known.contains(text) || pattern.matcher(text).matches() && known.add(text);
     }
 
     void check() throws BrokenTable {
@@ -51,9 +59,9 @@ final class RegionCheck {
             row.text("vmFlags", region.vmFlags());
             row.length("permissions", region.permissions().length(), 4, 4, 1);
             row.length("vmFlags", region.vmFlags().length(), 0, MOST_FLAGS, 1);
-            row.require(PERMISSIONS.matcher(region.permissions()).matches(),
+            row.require(matches(PERMISSIONS, region.permissions(), permissions),
                     "permissions are malformed (length %d), expected such as rw-p", region.permissions().length());
-            row.require(FLAGS.matcher(region.vmFlags()).matches(),
+            row.require(matches(FLAGS, region.vmFlags(), flags),
                     "vmFlags are malformed (length %d), expected such as rd wr mr", region.vmFlags().length());
             row.require(region.fileOffset() % RowCheck.PAGE == 0, "fileOffset 0x%x is not a multiple of the page size",
                     region.fileOffset());

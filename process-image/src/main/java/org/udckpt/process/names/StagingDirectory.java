@@ -1,12 +1,12 @@
 package org.udckpt.process.names;
 
-import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.SystemRandom;
 
 /**
  * A directory that only this user can enter, beside the place of a new name. The new file gets its owner and mode in it
@@ -15,7 +15,6 @@ import org.udckpt.linux.LinuxError;
  * same place removes it.
  */
 public final class StagingDirectory implements AutoCloseable {
-    private static final SecureRandom RANDOM = new SecureRandom();
     private static final int ENOTEMPTY = 39;
     private static final Pattern NAME = Pattern.compile("[.]udckpt-[0-9a-f]{16}");
     /** A younger one may not be locked yet. */
@@ -34,9 +33,7 @@ public final class StagingDirectory implements AutoCloseable {
     /** In {@code parent}, which the caller closes later. */
     public static StagingDirectory in(Folder parent) {
         removeStale(parent);
-        byte[] random = new byte[8];
-        RANDOM.nextBytes(random);
-        String name = ".udckpt-" + HexFormat.of().formatHex(random);
+        String name = ".udckpt-" + HexFormat.of().formatHex(SystemRandom.bytes(8));
         Folder own = parent.makeSub(name);
         own.tryLock(); // where nothing can be locked, nothing is removed as stale
         return new StagingDirectory(parent, name, own);

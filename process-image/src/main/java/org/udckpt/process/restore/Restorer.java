@@ -232,11 +232,11 @@ public final class Restorer {
             start = new FirstInstruction(threads, image.processes().stream().filter(ProcessState::jobStopped)
                     .map(ProcessState::pid).collect(Collectors.toSet()), target);
             start.hold();
-            // not before: it would take processors from what the first instruction waits for; other hosts may let wait
-            // for theirs
-            lazy.fetchRest();
             target.go();
             start.letGo();
+            // not before: it would take processors from what the first instruction waits for; not later: other hosts
+            // may let wait for theirs
+            lazy.fetchRest();
             target.reached("threads");
             complete = true;
             placed.commit();
