@@ -9,8 +9,8 @@ import java.util.Set;
 /**
  * This process's threads before all ordinary ones of the machine (SCHED_FIFO; sched(7)), while a job stands still for
  * it: ranks that poll, and whatever else runs, would have them wait for each of their turns. Where the system does not
- * allow that, they go on as they are. Threads with a nice value are left alone, as they are in no hurry. What these
- * threads start is ordinary again. One at a time in a process.
+ * allow that, they go on as they are. Threads with a nice value are left alone, as they are in no hurry, and so are the
+ * JVM's compilers. What these threads start is ordinary again. One at a time in a process.
  */
 public final class RealTimeThreads implements AutoCloseable {
     private static final int SCHED_OTHER = 0, SCHED_FIFO = 1, RESET_ON_FORK = 0x40000000;
@@ -31,11 +31,20 @@ public final class RealTimeThreads implements AutoCloseable {
         current = new RealTimeThreads();
         int self = (int) ProcessHandle.current().pid();
         for (int thread : Proc.threads(self)) {
-            if (!current.add(thread)) {
+            if (!compiles(thread) && !current.add(thread)) {
                 break;
             }
         }
         return current;
+    }
+
+    /** By its name in HotSpot. */
+    private static boolean compiles(int thread) {
+        try {
+            return Proc.text("/proc/self/task/" + thread + "/comm").contains(" CompilerThre");
+        } catch (LinuxError ended) {
+            return true;
+        }
     }
 
     /** The calling thread was started meanwhile, for the same purpose. */
@@ -48,7 +57,7 @@ public final class RealTimeThreads implements AutoCloseable {
     /** False: not allowed. */
     private boolean add(int thread) {
         if (Syscall.call(Syscall.GETPRIORITY, PRIO_PROCESS, thread) != NICE_ZERO
-                || Syscall.call(Syscall.SCHED_GETSCHEDULER, thread) != SCHED_OTHER) {
+                || (Syscall.call(Syscall.SCHED_GETSCHEDULER, thread) & ~RESET_ON_FORK) != SCHED_OTHER) {
             return true;
         }
         long result = set(thread, SCHED_FIFO, LOWEST);

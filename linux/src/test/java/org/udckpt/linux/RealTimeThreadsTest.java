@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
@@ -20,6 +22,14 @@ class RealTimeThreadsTest {
 
     private static long own() {
         return policy(0);
+    }
+
+    /** Names of this process's threads of another policy, without the JVM's compilers. */
+    private static List<String> others(long policy) {
+        return Arrays.stream(Proc.threads((int) ProcessHandle.current().pid()))
+                .filter(thread -> policy(thread) != policy)
+                .mapToObj(thread -> Proc.text("/proc/self/task/" + thread + "/comm").strip())
+                .filter(name -> !name.contains("Compiler")).toList();
     }
 
     @Test
@@ -62,7 +72,11 @@ class RealTimeThreadsTest {
         }
         RealTimeThreads.join();
         assertEquals(OTHER, own(), "nothing to join");
-        RealTimeThreads.begin().close();
+        try (RealTimeThreads again = RealTimeThreads.begin()) {
+            assertEquals(FIFO, own());
+            assertEquals(List.of(), others(FIFO), "all of this process but compilers");
+        }
         assertEquals(OTHER, own());
+        assertEquals(List.of(), others(OTHER));
     }
 }
