@@ -57,8 +57,13 @@ int main(int argc, char **argv)
     for (int round = 0; round < ROUNDS; round++) {
         unsigned i = (unsigned)random() % UDCKPT_DEVICE_REGIONS;
         if (known[i].end) {
-            real_region_remove(name(i));
-            known[i].end = known[i].start = 0;
+            struct udckpt_device_region was = real_region_remove(name(i));
+            if (was.start != known[i].start || was.end != known[i].end)
+                return fail("another region was removed");
+            if (random() % 4 == 0)
+                real_region_restore(name(i), was);
+            else
+                known[i].end = known[i].start = 0;
         } else {
             unsigned long length = 1 + (unsigned long)random() % 100000;
             int writes = random() % 4 > 0;

@@ -81,9 +81,12 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint6
 
 static int dereg_mr(struct ibv_mr *mr)
 {
+    /* before: another thread's new region may have the same struct at once. The agent looks only when no thread is in
+     * a verb. */
+    struct udckpt_device_region region = real_region_remove(mr);
     int error = REAL_CALL(real_library()->ibv_dereg_mr(mr));
-    if (!error)
-        real_region_remove(mr);
+    if (error)
+        real_region_restore(mr, region);
     return error;
 }
 

@@ -16,7 +16,8 @@ void real_forget(struct ibv_context *);
 
 /* real_regions.c */
 void real_region_add(const struct ibv_mr *, const void *start, size_t length, unsigned access);
-/* The struct may be gone: it is only a name. */
-void real_region_remove(const struct ibv_mr *);
+/* Returns what was listed of it: nothing, with an end of 0, where it may not be written to. */
+struct udckpt_device_region real_region_remove(const struct ibv_mr *);
+void real_region_restore(const struct ibv_mr *, struct udckpt_device_region);
 /* All of this process: its devices are gone. */
 void real_regions_forget(void);

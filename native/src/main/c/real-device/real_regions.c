@@ -19,11 +19,10 @@ static struct udckpt_device_region *place(uint32_t i)
     return (struct udckpt_device_region *)udckpt_device_regions.entries + i;
 }
 
-void real_region_add(const struct ibv_mr *mr, const void *start, size_t length, unsigned access)
+void real_region_restore(const struct ibv_mr *mr, struct udckpt_device_region region)
 {
-    if (!(access & WRITES) || !length)
+    if (!region.end)
         return;
-    uint64_t first = (uintptr_t)start;
     pthread_mutex_lock(&mutex);
     uint32_t i = first_free;
     while (i < UDCKPT_DEVICE_REGIONS && owners[i])
@@ -32,8 +31,7 @@ void real_region_add(const struct ibv_mr *mr, const void *start, size_t length, 
         udckpt_device_regions.unlisted++;
     } else {
         owners[i] = mr;
-        /* implicit on-demand paging is a region of all memory */
-        *place(i) = (struct udckpt_device_region){first, length > UINT64_MAX - first ? UINT64_MAX : first + length};
+        *place(i) = region;
         first_free = i + 1;
         if (udckpt_device_regions.used <= i)
             udckpt_device_regions.used = i + 1;
@@ -41,12 +39,23 @@ void real_region_add(const struct ibv_mr *mr, const void *start, size_t length, 
     pthread_mutex_unlock(&mutex);
 }
 
-/* One that had no place is not found: the table stays incomplete, and the agent reads all memory. */
-void real_region_remove(const struct ibv_mr *mr)
+void real_region_add(const struct ibv_mr *mr, const void *start, size_t length, unsigned access)
 {
+    uint64_t first = (uintptr_t)start;
+    /* implicit on-demand paging is a region of all memory */
+    uint64_t end = length > UINT64_MAX - first ? UINT64_MAX : first + length;
+    if (access & WRITES && length)
+        real_region_restore(mr, (struct udckpt_device_region){first, end});
+}
+
+/* One that had no place is not found: the table stays incomplete, and the agent reads all memory. */
+struct udckpt_device_region real_region_remove(const struct ibv_mr *mr)
+{
+    struct udckpt_device_region region = {0, 0};
     pthread_mutex_lock(&mutex);
     for (uint32_t i = 0; i < udckpt_device_regions.used; i++)
         if (owners[i] == mr) {
+            region = *place(i);
             owners[i] = NULL;
             *place(i) = (struct udckpt_device_region){0, 0};
             if (i < first_free)
@@ -54,6 +63,7 @@ void real_region_remove(const struct ibv_mr *mr)
             break;
         }
     pthread_mutex_unlock(&mutex);
+    return region;
 }
 
 void real_regions_forget(void)

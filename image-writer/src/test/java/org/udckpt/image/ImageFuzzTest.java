@@ -167,7 +167,7 @@ class ImageFuzzTest {
             case 5 -> new Chunk(c.process(), c.address(), c.length(), c.checkpoint(), c.block(),
                     (int) odd(random, c.within()), c.kind());
             default -> new Chunk(c.process(), c.address(), c.length(), c.checkpoint(), c.block(), c.within(),
-                    c.kind() == Chunk.Kind.DATA ? Chunk.Kind.ZERO : Chunk.Kind.DATA);
+                    random.nextBoolean() ? null : c.kind() == Chunk.Kind.DATA ? Chunk.Kind.ZERO : Chunk.Kind.DATA);
         };
     }
 

@@ -73,7 +73,11 @@ public final class RealTimeThreads implements AutoCloseable {
         synchronized (RealTimeThreads.class) {
             if (current == this) {
                 current = null;
-                threads.forEach(thread -> set(thread, SCHED_OTHER, 0)); // it may have ended
+                for (int thread : Proc.threads((int) ProcessHandle.current().pid())) {
+                    if (threads.remove(thread)) { // the number of one that has ended may be another process's by now
+                        set(thread, SCHED_OTHER, 0);
+                    }
+                }
                 threads.clear();
             }
         }

@@ -13,7 +13,7 @@ final class JavaPlanes implements BytePlanes {
     public void split(MemorySegment from, int length, int first, int gap, MemorySegment to, MemorySegment others) {
         int plane = length / PLANES;
         for (int at = 0; at < length; at += SQUARE) {
-            splitSquare(from, at, others, at / PLANES, plane);
+            turn(from, at, PLANES, others, at / PLANES, plane);
         }
         for (int i = 0; i < first; i++) {
             MemorySegment.copy(others, (long) i * plane, to, (long) i * (plane + gap) + gap, plane);
@@ -24,7 +24,7 @@ final class JavaPlanes implements BytePlanes {
     public void join(MemorySegment from, int length, MemorySegment to) {
         int plane = length / PLANES;
         for (int at = 0; at < length; at += SQUARE) {
-            joinSquare(from, at / PLANES, plane, to, at);
+            turn(from, at / PLANES, plane, to, at, PLANES);
         }
     }
 
@@ -45,50 +45,16 @@ final class JavaPlanes implements BytePlanes {
         }
     }
 
-    private static void splitSquare(MemorySegment from, long at, MemorySegment to, long first, long plane) {
-        long a = from.get(JAVA_LONG_UNALIGNED, at);
-        long b = from.get(JAVA_LONG_UNALIGNED, at + 8);
-        long c = from.get(JAVA_LONG_UNALIGNED, at + 16);
-        long d = from.get(JAVA_LONG_UNALIGNED, at + 24);
-        long e = from.get(JAVA_LONG_UNALIGNED, at + 32);
-        long f = from.get(JAVA_LONG_UNALIGNED, at + 40);
-        long g = from.get(JAVA_LONG_UNALIGNED, at + 48);
-        long h = from.get(JAVA_LONG_UNALIGNED, at + 56);
-        long a4 = low4(a, e);
-        long b4 = low4(b, f);
-        long c4 = low4(c, g);
-        long d4 = low4(d, h);
-        long e4 = high4(a, e);
-        long f4 = high4(b, f);
-        long g4 = high4(c, g);
-        long h4 = high4(d, h);
-        long a2 = low2(a4, c4);
-        long b2 = low2(b4, d4);
-        long c2 = high2(a4, c4);
-        long d2 = high2(b4, d4);
-        long e2 = low2(e4, g4);
-        long f2 = low2(f4, h4);
-        long g2 = high2(e4, g4);
-        long h2 = high2(f4, h4);
-        to.set(JAVA_LONG_UNALIGNED, first, low1(a2, b2));
-        to.set(JAVA_LONG_UNALIGNED, first + plane, high1(a2, b2));
-        to.set(JAVA_LONG_UNALIGNED, first + 2 * plane, low1(c2, d2));
-        to.set(JAVA_LONG_UNALIGNED, first + 3 * plane, high1(c2, d2));
-        to.set(JAVA_LONG_UNALIGNED, first + 4 * plane, low1(e2, f2));
-        to.set(JAVA_LONG_UNALIGNED, first + 5 * plane, high1(e2, f2));
-        to.set(JAVA_LONG_UNALIGNED, first + 6 * plane, low1(g2, h2));
-        to.set(JAVA_LONG_UNALIGNED, first + 7 * plane, high1(g2, h2));
-    }
-
-    private static void joinSquare(MemorySegment from, long first, long plane, MemorySegment to, long at) {
+    /** Turns one square, whose rows are {@code fromRow} bytes from each other here and {@code toRow} there. */
+    private static void turn(MemorySegment from, long first, long fromRow, MemorySegment to, long at, long toRow) {
         long a = from.get(JAVA_LONG_UNALIGNED, first);
-        long b = from.get(JAVA_LONG_UNALIGNED, first + plane);
-        long c = from.get(JAVA_LONG_UNALIGNED, first + 2 * plane);
-        long d = from.get(JAVA_LONG_UNALIGNED, first + 3 * plane);
-        long e = from.get(JAVA_LONG_UNALIGNED, first + 4 * plane);
-        long f = from.get(JAVA_LONG_UNALIGNED, first + 5 * plane);
-        long g = from.get(JAVA_LONG_UNALIGNED, first + 6 * plane);
-        long h = from.get(JAVA_LONG_UNALIGNED, first + 7 * plane);
+        long b = from.get(JAVA_LONG_UNALIGNED, first + fromRow);
+        long c = from.get(JAVA_LONG_UNALIGNED, first + 2 * fromRow);
+        long d = from.get(JAVA_LONG_UNALIGNED, first + 3 * fromRow);
+        long e = from.get(JAVA_LONG_UNALIGNED, first + 4 * fromRow);
+        long f = from.get(JAVA_LONG_UNALIGNED, first + 5 * fromRow);
+        long g = from.get(JAVA_LONG_UNALIGNED, first + 6 * fromRow);
+        long h = from.get(JAVA_LONG_UNALIGNED, first + 7 * fromRow);
         long a4 = low4(a, e);
         long b4 = low4(b, f);
         long c4 = low4(c, g);
@@ -106,13 +72,13 @@ final class JavaPlanes implements BytePlanes {
         long g2 = high2(e4, g4);
         long h2 = high2(f4, h4);
         to.set(JAVA_LONG_UNALIGNED, at, low1(a2, b2));
-        to.set(JAVA_LONG_UNALIGNED, at + 8, high1(a2, b2));
-        to.set(JAVA_LONG_UNALIGNED, at + 16, low1(c2, d2));
-        to.set(JAVA_LONG_UNALIGNED, at + 24, high1(c2, d2));
-        to.set(JAVA_LONG_UNALIGNED, at + 32, low1(e2, f2));
-        to.set(JAVA_LONG_UNALIGNED, at + 40, high1(e2, f2));
-        to.set(JAVA_LONG_UNALIGNED, at + 48, low1(g2, h2));
-        to.set(JAVA_LONG_UNALIGNED, at + 56, high1(g2, h2));
+        to.set(JAVA_LONG_UNALIGNED, at + toRow, high1(a2, b2));
+        to.set(JAVA_LONG_UNALIGNED, at + 2 * toRow, low1(c2, d2));
+        to.set(JAVA_LONG_UNALIGNED, at + 3 * toRow, high1(c2, d2));
+        to.set(JAVA_LONG_UNALIGNED, at + 4 * toRow, low1(e2, f2));
+        to.set(JAVA_LONG_UNALIGNED, at + 5 * toRow, high1(e2, f2));
+        to.set(JAVA_LONG_UNALIGNED, at + 6 * toRow, low1(g2, h2));
+        to.set(JAVA_LONG_UNALIGNED, at + 7 * toRow, high1(g2, h2));
     }
 
     /** The lower four bytes of each row, for the upper half of the square: two quarters change places. */

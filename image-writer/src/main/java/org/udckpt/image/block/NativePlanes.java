@@ -3,22 +3,20 @@ package org.udckpt.image.block;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
-import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.udckpt.linux.NativeCall;
 
-/** Planes by libudckpt-agent.so (agent_planes.c). Its functions are linked in a shape that others have, too. */
+/** Planes by libudckpt-agent.so (agent_planes.c). */
 @SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 final class NativePlanes implements BytePlanes {
     private static final Optional<SymbolLookup> LIBRARY = library(System.getProperty("udckpt.native"));
     static final boolean THERE = LIBRARY.isPresent();
 
-    private static final MethodHandle SPLIT = link("split"), JOIN = link("join"), COUNT = link("count");
+    private static final MemorySegment SPLIT = find("split"), JOIN = find("join"), COUNT = find("count");
 
     /** A program that only reads images may be without. */
     private static Optional<SymbolLookup> library(String directory) {
@@ -32,10 +30,8 @@ final class NativePlanes implements BytePlanes {
     }
 
     /** Null where there is no library. */
-    private static MethodHandle link(String name) {
-        return LIBRARY.map(library -> Linker.nativeLinker().downcallHandle(
-                library.findOrThrow("udckpt_agent_planes_" + name),
-                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG))).orElse(null);
+    private static MemorySegment find(String name) {
+        return LIBRARY.map(library -> library.findOrThrow("udckpt_agent_planes_" + name)).orElse(null);
     }
 
     /** Where each plane goes. */
@@ -49,7 +45,7 @@ final class NativePlanes implements BytePlanes {
         for (int i = 0; i < PLANES; i++) {
             places.setAtIndex(JAVA_LONG, i, i < first ? there + i * (plane + gap) + gap : elsewhere + i * plane);
         }
-        call(SPLIT, address(from, length), length, places.address());
+        NativeCall.call(SPLIT, address(from, length), length, places.address());
         Reference.reachabilityFence(from);
         Reference.reachabilityFence(to);
         Reference.reachabilityFence(others);
@@ -57,7 +53,7 @@ final class NativePlanes implements BytePlanes {
 
     @Override
     public void join(MemorySegment from, int length, MemorySegment to) {
-        call(JOIN, address(from, whole(length)), length, address(to, length));
+        NativeCall.call(JOIN, address(from, whole(length)), length, address(to, length));
         Reference.reachabilityFence(from);
         Reference.reachabilityFence(to);
     }
@@ -67,7 +63,7 @@ final class NativePlanes implements BytePlanes {
         if (length < RUNS * RUN * Long.BYTES) {
             throw new IllegalArgumentException("too short: " + length);
         }
-        call(COUNT, address(block, length), length, address(counts, (long) PLANES * VALUES * Integer.BYTES));
+        NativeCall.call(COUNT, address(block, length), length, address(counts, (long) PLANES * VALUES * Integer.BYTES));
         Reference.reachabilityFence(block);
         Reference.reachabilityFence(counts);
     }
@@ -85,13 +81,5 @@ final class NativePlanes implements BytePlanes {
             throw new IllegalArgumentException("only native memory has an address: " + bytes);
         }
         return bytes.asSlice(0, length).address();
-    }
-
-    private static void call(MethodHandle function, long from, long length, long to) {
-        try {
-            long ignored = (long) function.invokeExact(from, length, to);
-        } catch (Throwable e) {
-            throw new AssertionError("a C function threw", e);
-        }
     }
 }

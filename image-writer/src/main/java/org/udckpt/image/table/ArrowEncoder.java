@@ -115,7 +115,12 @@ final class ArrowEncoder {
                 switch (type) {
                     case INT -> ((IntVector) vector).set(row, (int) rows.get(row).number(column));
                     case LONG -> ((BigIntVector) vector).set(row, rows.get(row).number(column));
-                    default -> set(vector, type, row, rows.get(row).other(column));
+                    default -> {
+                        Object value = rows.get(row).other(column);
+                        if (value != null) {
+                            set(vector, type, row, value);
+                        }
+                    }
                 }
             }
         }

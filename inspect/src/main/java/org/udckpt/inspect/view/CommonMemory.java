@@ -30,7 +30,8 @@ final class CommonMemory {
         }
         Map<Integer, List<long[]>> found = new HashMap<>();
         blocks.values().forEach(pieces -> find(pieces, found));
-        found.forEach((pid, ranges) -> common.put(pid, joined(ranges)));
+        // several others may have parts of the same range
+        found.forEach((pid, ranges) -> common.put(pid, AddressRanges.union(ranges)));
     }
 
     private static void find(List<Piece> pieces, Map<Integer, List<long[]>> found) {
@@ -45,22 +46,6 @@ final class CommonMemory {
                 }
             }
         }
-    }
-
-    /** Several others may have parts of the same range. */
-    private static long[] joined(List<long[]> ranges) {
-        ranges.sort((a, b) -> Long.compare(a[0], b[0]));
-        long[] joined = new long[2 * ranges.size()];
-        int count = 0;
-        for (long[] range : ranges) {
-            if (count > 0 && range[0] <= joined[count - 1]) {
-                joined[count - 1] = Math.max(joined[count - 1], range[1]);
-            } else {
-                joined[count++] = range[0];
-                joined[count++] = range[1];
-            }
-        }
-        return java.util.Arrays.copyOf(joined, count);
     }
 
     /** Bytes of a process's memory between two addresses that another process has in common with it. */

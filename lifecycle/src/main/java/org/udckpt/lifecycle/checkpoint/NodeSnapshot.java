@@ -29,7 +29,7 @@ record NodeSnapshot(Capture capture, NodeState state, List<RankNumbers.Rank> num
 
     /** The same, of ranks that stand still. */
     NodeSnapshot standing(QuiesceSession still) {
-        still.unhurried();
+        still.endRealTime();
         return new NodeSnapshot(capture, state, numbered, takenAt, times, still);
     }
 

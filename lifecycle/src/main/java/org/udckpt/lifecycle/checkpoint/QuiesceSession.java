@@ -37,7 +37,7 @@ final class QuiesceSession implements AutoCloseable {
     private final FileLeases leases;
     private final Gates gates;
     private Map<LibraryConnection, Message.Quiesced> owned;
-    private RealTimeThreads hurry;
+    private RealTimeThreads realTime;
     private boolean resumed;
 
     /**
@@ -65,7 +65,7 @@ final class QuiesceSession implements AutoCloseable {
 
     /** Closes the gates of all processes that have a device. */
     void suspend() {
-        hurry = RealTimeThreads.begin();
+        realTime = RealTimeThreads.begin();
         owned = gates.close();
     }
 
@@ -128,24 +128,27 @@ final class QuiesceSession implements AutoCloseable {
     /** The ranks have ended where they stood: no thread waits for a gate. */
     synchronized void over() {
         resumed = true;
-        unhurried();
+        endRealTime();
     }
 
-    /** Nobody waits any more for the ranks to go on. */
-    synchronized void unhurried() {
-        if (hurry != null) {
-            hurry.close();
-            hurry = null;
+    /** The agent's threads are ordinary again: nobody waits for the ranks to go on. */
+    synchronized void endRealTime() {
+        if (realTime != null) {
+            realTime.close();
+            realTime = null;
         }
     }
 
     /** From any thread, also from several. */
     @Override
     public synchronized void close() {
-        if (!resumed) {
-            resumed = true;
-            gates.openAfterFailure();
-            unhurried();
+        try {
+            if (!resumed) {
+                resumed = true;
+                gates.openAfterFailure();
+            }
+        } finally {
+            endRealTime();
         }
     }
 }

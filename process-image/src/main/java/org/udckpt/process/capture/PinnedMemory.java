@@ -3,11 +3,10 @@ package org.udckpt.process.capture;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import org.udckpt.layout.Layout;
-import org.udckpt.process.kinds.iouring.RegisteredBuffers;
+import org.udckpt.process.kinds.iouring.RingNotes;
+import org.udckpt.process.model.AddressRanges;
 
 /**
  * Pinned memory of a process: what writes there by its physical address leaves no trace in the page tables. Of regions
@@ -15,7 +14,7 @@ import org.udckpt.process.kinds.iouring.RegisteredBuffers;
  */
 final class PinnedMemory {
     private static final String SYMBOL = "udckpt_device_regions";
-    private static final long PAGE = 4096;
+    private static final long PAGE = 4096, LAST = Long.MAX_VALUE & -PAGE;
 
     private PinnedMemory() {}
 
@@ -25,7 +24,7 @@ final class PinnedMemory {
      */
     static long[] written(TracedProcess process) {
         long address = process.libraryData(SYMBOL, Layout.DeviceRegions.SIZE);
-        if (address == 0 || RegisteredBuffers.possible(process)) {
+        if (address == 0 || RingNotes.any(process)) {
             return null;
         }
         ByteBuffer head = bytes(process, address, Layout.DeviceRegions.ENTRIES);
@@ -40,28 +39,22 @@ final class PinnedMemory {
         return ByteBuffer.wrap(process.read(address, length)).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** The table is the process's own memory: what is no range is passed over, as the device knows no such region. */
-    private static long[] pages(ByteBuffer table) {
+    /**
+     * The table is the process's own memory, which it may have written anything to: what is no range is passed over, as
+     * the device knows no such region.
+     *
+     * @param table entries of struct device_region
+     */
+    static long[] pages(ByteBuffer table) {
         List<long[]> regions = new ArrayList<>();
         for (int at = 0; at < table.limit(); at += Layout.DeviceRegion.SIZE) {
             long start = table.getLong(at + Layout.DeviceRegion.START) & -PAGE;
             long end = table.getLong(at + Layout.DeviceRegion.END);
-            end = end < 0 ? Long.MAX_VALUE & -PAGE : end + PAGE - 1 & -PAGE;
-            if (start >= 0 && start < end) {
-                regions.add(new long[]{start, end});
+            long whole = end < 0 || end > LAST ? LAST : end + PAGE - 1 & -PAGE; // beyond is the kernel's
+            if (start >= 0 && start < whole) {
+                regions.add(new long[]{start, whole});
             }
         }
-        regions.sort(Comparator.comparingLong(region -> region[0]));
-        long[] all = new long[2 * regions.size()];
-        int count = 0;
-        for (long[] region : regions) {
-            if (count > 0 && region[0] <= all[count - 1]) {
-                all[count - 1] = Math.max(all[count - 1], region[1]);
-            } else {
-                all[count++] = region[0];
-                all[count++] = region[1];
-            }
-        }
-        return Arrays.copyOf(all, count);
+        return AddressRanges.union(regions);
     }
 }

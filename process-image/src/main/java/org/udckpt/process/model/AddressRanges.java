@@ -1,7 +1,10 @@
 package org.udckpt.process.model;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
 import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 
@@ -16,6 +19,23 @@ public final class AddressRanges {
     public static <T> long[] of(Collection<T> some, ToLongFunction<T> start, ToLongFunction<T> end) {
         return some.stream().flatMapToLong(one -> LongStream.of(start.applyAsLong(one), end.applyAsLong(one))).sorted()
                 .toArray();
+    }
+
+    /** The union of some, which may overlap, in whatever order they are; those that touch are joined. */
+    public static long[] union(Collection<long[]> some) {
+        List<long[]> sorted = new ArrayList<>(some);
+        sorted.sort(Comparator.comparingLong(range -> range[0]));
+        long[] all = new long[2 * sorted.size()];
+        int count = 0;
+        for (long[] range : sorted) {
+            if (count > 0 && range[0] <= all[count - 1]) {
+                all[count - 1] = Math.max(all[count - 1], range[1]);
+            } else {
+                all[count++] = range[0];
+                all[count++] = range[1];
+            }
+        }
+        return Arrays.copyOf(all, count);
     }
 
     /** What of {@code all} is not in {@code out}; pairs of {@code all} that touch are not joined. */

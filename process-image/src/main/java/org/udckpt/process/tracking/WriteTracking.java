@@ -67,8 +67,9 @@ public final class WriteTracking implements AutoCloseable {
         TrackedProcess process = processes.compute(pid, (_, old) -> sameOr(old, pid, named));
         stopped.put(pid, process);
         try {
-            long[] devices = "0 kB".equals(Proc.field(status, "VmPin:")) ? new long[0] : pinned.get();
-            if (left.contains(pid) || devices == null || !"0".equals(Proc.field(status, "Seccomp:"))) {
+            boolean may = !left.contains(pid) && "0".equals(Proc.field(status, "Seccomp:"));
+            long[] devices = may && !"0 kB".equals(Proc.field(status, "VmPin:")) ? pinned.get() : new long[0];
+            if (!may || devices == null) {
                 process.forget();
                 return Unwritten.NOTHING;
             }

@@ -9,7 +9,7 @@ import org.udckpt.layout.Layout;
 import org.udckpt.process.kinds.base.AskedProcess;
 
 /** How the job's rings were made, as the preloaded library has noted it (interposer_rings.c). */
-final class RingNotes {
+public final class RingNotes {
     private static final String SYMBOL = "udckpt_ring_notes";
 
     /**
@@ -49,8 +49,11 @@ final class RingNotes {
         unread = processes;
     }
 
-    /** Whether a process has a ring, or had one. */
-    static boolean any(AskedProcess process) {
+    /**
+     * Whether a process has a ring, or had one, and so may have registered memory: the kernel writes there without a
+     * trace in the page tables.
+     */
+    public static boolean any(AskedProcess process) {
         long address = process.libraryData(SYMBOL, Layout.RingNotes.SIZE);
         if (address == 0) {
             return true; // nobody has noted them
