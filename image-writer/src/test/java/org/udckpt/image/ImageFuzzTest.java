@@ -149,7 +149,8 @@ class ImageFuzzTest {
 
     private static Codec other(Codec codec, Random random) {
         Codec[] all = Codec.values();
-        return all[(codec.ordinal() + 1 + random.nextInt(all.length - 1)) % all.length];
+        return codec == null ? all[random.nextInt(all.length)]
+                : all[(codec.ordinal() + 1 + random.nextInt(all.length - 1)) % all.length];
     }
 
     private static Chunk chunk(Chunk c, Random random) {
