@@ -119,14 +119,18 @@ final class AddressSpace {
             }
             batch.close(fd);
         });
-        batch.run();
-        kernel.map();
         long[] owned = process.ownedRanges();
         for (int i = 0; i < owned.length; i += 2) {
+            if (batch.full(1, 0)) {
+                batch.run();
+            }
             int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-            tracee.call("reserve the library's range 0x%x".formatted(owned[i]), Syscall.MMAP, owned[i],
-                    owned[i + 1] - owned[i], 0, flags, -1, 0);
+            long at = owned[i];
+            batch.add(() -> "reserve the library's range 0x%x".formatted(at), Syscall.MMAP, at, owned[i + 1] - at, 0,
+                    flags, -1, 0);
         }
+        batch.run();
+        kernel.map();
     }
 
     /** What came with the fork, and is another process's only. */

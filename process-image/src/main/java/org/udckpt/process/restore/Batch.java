@@ -15,9 +15,8 @@ import org.udckpt.process.trace.CallLoop;
 /**
  * System calls that a tracee makes one after the other: its scratch holds the list and receives the results, and
  * {@link CallLoop} behind it goes through them. An injected call costs two stops and four switches between processes; a
- * batch costs one stop, however many calls it has. So all calls are made, also behind one that fails. Not when the
- * job's handler of SIGTRAP is there, or a SIGTRAP waits: the trap at the end would take it (force_sig,
- * kernel/signal.c).
+ * batch costs one stop, however many calls it has. So all calls are made, also behind one that fails. Where the trap
+ * at its end may not come ({@link Tracee#endTraps}), the calls are injected one by one.
  */
 final class Batch {
     private static final int ENTRY = CallLoop.ENTRY, RESULT = CallLoop.RESULT;
@@ -28,13 +27,20 @@ final class Batch {
     private record Call(Supplier<String> what, LongPredicate allowed) {}
 
     private final Tracee tracee;
+    private final int thread;
     private final ByteBuffer bytes = ByteBuffer.allocate(Tracee.SCRATCH_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     private final List<Call> calls = new ArrayList<>();
     private long[] results = new long[0];
     private int data = DATA;
 
     Batch(Tracee tracee) {
+        this(tracee, tracee.hostPid());
+    }
+
+    /** @param thread of the tracee's that makes the calls, as the tracer numbers it */
+    Batch(Tracee tracee, int thread) {
         this.tracee = tracee;
+        this.thread = thread;
     }
 
     /**
@@ -87,21 +93,41 @@ final class Batch {
             return;
         }
         int length = calls.size() * ENTRY;
-        tracee.memory().writeBytes(tracee.scratch(), Arrays.copyOf(bytes.array(), length));
         if (data > DATA) {
             tracee.memory().writeBytes(tracee.scratch() + DATA, Arrays.copyOfRange(bytes.array(), DATA, data));
         }
-        tracee.execute(tracee.scratch(), calls.size());
-        ByteBuffer answers = ByteBuffer.wrap(tracee.read(tracee.scratch(), length)).order(ByteOrder.LITTLE_ENDIAN);
         results = new long[calls.size()];
+        if (tracee.traps()) {
+            together(length);
+        } else {
+            oneByOne();
+        }
         List<Call> made = List.copyOf(calls);
         calls.clear();
         data = DATA;
         for (int i = 0; i < results.length; i++) {
-            results[i] = answers.getLong(i * ENTRY + RESULT);
             if (results[i] < 0 && results[i] > -4096 && !made.get(i).allowed.test(results[i])) {
                 throw tracee.failed(made.get(i).what.get() + ": " + LinuxError.name((int) -results[i]));
             }
+        }
+    }
+
+    private void together(int length) {
+        tracee.memory().writeBytes(tracee.scratch(), Arrays.copyOf(bytes.array(), length));
+        tracee.execute(thread, tracee.scratch(), results.length);
+        ByteBuffer answers = ByteBuffer.wrap(tracee.read(tracee.scratch(), length)).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < results.length; i++) {
+            results[i] = answers.getLong(i * ENTRY + RESULT);
+        }
+    }
+
+    private void oneByOne() {
+        for (int i = 0; i < results.length; i++) {
+            long[] arguments = new long[6];
+            for (int j = 0; j < arguments.length; j++) {
+                arguments[j] = bytes.getLong(i * ENTRY + 8 + 8 * j);
+            }
+            results[i] = tracee.tryCallIn(thread, bytes.getLong(i * ENTRY), arguments);
         }
     }
 

@@ -125,11 +125,11 @@ final class Credentials {
         if (!Arrays.equals(numbers(before, "Gid:"), wanted.groups())) {
             call("setresgid", Syscall.SETRESGID, id(wanted.groups()[0]), id(wanted.groups()[1]),
                     id(wanted.groups()[2]));
-            tracee.injector(tid).call(SETFSGID, id(wanted.groups()[3])); // these return what was before
+            tracee.tryCallIn(tid, SETFSGID, id(wanted.groups()[3])); // these return what was before
         }
         if (!Arrays.equals(numbers(before, "Uid:"), wanted.users())) {
             call("setresuid", Syscall.SETRESUID, id(wanted.users()[0]), id(wanted.users()[1]), id(wanted.users()[2]));
-            tracee.injector(tid).call(SETFSUID, id(wanted.users()[3]));
+            tracee.tryCallIn(tid, SETFSUID, id(wanted.users()[3]));
         }
     }
 

@@ -42,8 +42,6 @@ final class Handles implements MadeObjects {
     private final Map<Integer, Long> namespaces = new HashMap<>();
     /** object id -> (tracee -> descriptor), the maker first; of those with one table {@link #user} */
     private final Map<Long, Map<Maker, Long>> held = new HashMap<>();
-    /** All descriptors are where they belong, and handlers of signals may come, in which a batch cannot end. */
-    private boolean placed;
 
     Handles(JobImage image) {
         tables = SharedTables.of(image, AttributeKind.SHARED_DESCRIPTORS);
@@ -77,11 +75,12 @@ final class Handles implements MadeObjects {
             }
             streams[stream] = free;
         }
-        for (int stream = 0; stream < STREAMS; stream++) {
-            tracee.call("move stream " + stream, Syscall.DUP3, stream, streams[stream], Syscall.O_CLOEXEC);
-        }
-        tracee.call("close the launcher's streams", Syscall.CLOSE_RANGE, 0, STREAMS - 1, 0);
         Batch batch = new Batch(tracee);
+        for (int stream = 0; stream < STREAMS; stream++) {
+            int number = stream;
+            batch.add(() -> "move stream " + number, Syscall.DUP3, stream, streams[stream], Syscall.O_CLOEXEC);
+        }
+        batch.add(() -> "close the launcher's streams", Syscall.CLOSE_RANGE, 0, STREAMS - 1, 0);
         for (int number : numbers.used()) {
             if (batch.full(1, 0)) {
                 batch.run();
@@ -102,18 +101,19 @@ final class Handles implements MadeObjects {
     public long add(Maker maker, long id, long fd) {
         Tracee tracee = (Tracee) maker; // who makes something in a restore is one
         Integer number = own.getOrDefault(tables.first(tracee.pid()), Map.of()).get(id);
-        if (number != null && placed) {
-            tracee.call("descriptor " + number, Syscall.DUP3, fd, number, Syscall.O_CLOEXEC);
-            tracee.call("close", Syscall.CLOSE, fd);
-        } else if (number != null) {
-            Batch batch = new Batch(tracee);
-            batch.add(() -> "descriptor " + number, Syscall.DUP3, fd, number, Syscall.O_CLOEXEC);
-            batch.close(fd);
-            batch.run();
+        if (number != null) {
+            move(tracee, fd, number);
         }
         long at = number == null ? fd : number;
         held.computeIfAbsent(id, key -> new LinkedHashMap<>()).put(user(tracee), at);
         return at;
+    }
+
+    private static void move(Tracee tracee, long from, long to) {
+        Batch batch = new Batch(tracee);
+        batch.add(() -> "descriptor " + to, Syscall.DUP3, from, to, Syscall.O_CLOEXEC);
+        batch.close(from);
+        batch.run();
     }
 
     @Override
@@ -148,8 +148,7 @@ final class Handles implements MadeObjects {
             Tracee tracee = (Tracee) maker;
             long again = LinuxError.check(tracee.reopen(number, Syscall.O_RDONLY | Syscall.O_CLOEXEC),
                     tracee.name() + ": open for reading");
-            tracee.call("descriptor " + number, Syscall.DUP3, again, number, Syscall.O_CLOEXEC);
-            tracee.call("close", Syscall.CLOSE, again);
+            move(tracee, again, number);
         });
     }
 
@@ -218,7 +217,6 @@ final class Handles implements MadeObjects {
 
     /** Closes all that is not the job's. */
     void closeTemporaries(Tracee tracee) {
-        placed = true;
         if (tables.shares(tracee.pid())) {
             return; // its parent's
         }

@@ -87,8 +87,10 @@ final class Handover {
                 Files.close(end);
             }
         }
-        tracee.call("close", Syscall.CLOSE, theirs);
-        tracee.call("close", Syscall.CLOSE, ours);
+        Batch batch = new Batch(tracee);
+        batch.close(theirs);
+        batch.close(ours);
+        batch.run();
     }
 
     private static int[] receive(Tracee tracee, long socket, int count) {

@@ -46,19 +46,31 @@ final class KernelPages {
         long park = parking(tracee);
         parked = park;
         parkedBytes = own.getLast().end() - own.getFirst().start();
-        park(tracee, own);
+        Batch batch = new Batch(tracee);
+        park(batch, tracee, own);
         runningAt = park + (vdso.start() - own.getFirst().start());
         if (!foreign) {
             for (Region region : own) {
-                move(tracee, region, park + (region.start() - own.getFirst().start()), counterpart(region).start());
+                move(batch, region, park + (region.start() - own.getFirst().start()), counterpart(region).start());
             }
         }
+        batch.run();
+        tracee.instruction(
+                tracee.instruction() - vdso.start() + (foreign ? runningAt : counterpart(vdso).start()));
     }
 
     /** Moves them to where nothing of the job is; again, it does nothing. */
     static void park(Tracee tracee, List<Region> own) {
+        Batch batch = new Batch(tracee);
+        park(batch, tracee, own);
+        batch.run();
+        StubLayout.vdso(own).ifPresent(vdso -> tracee.instruction(tracee.instruction() - vdso.start()
+                + parking(tracee) + (vdso.start() - own.getFirst().start())));
+    }
+
+    private static void park(Batch batch, Tracee tracee, List<Region> own) {
         for (Region region : own) {
-            move(tracee, region, region.start(), parking(tracee) + (region.start() - own.getFirst().start()));
+            move(batch, region, region.start(), parking(tracee) + (region.start() - own.getFirst().start()));
         }
     }
 
@@ -66,15 +78,10 @@ final class KernelPages {
         return tracee.scratch() + FreeRange.BYTES / 2;
     }
 
-    private static void move(Tracee tracee, Region region, long from, long to) {
-        if (from == to) {
-            return;
-        }
-        boolean code = region.path().equals("[vdso]");
-        tracee.call("move " + region.path(), Syscall.MREMAP, from, region.size(), region.size(), MREMAP_MAYMOVE_FIXED,
-                to);
-        if (code) {
-            tracee.instruction(tracee.instruction() - from + to);
+    private static void move(Batch batch, Region region, long from, long to) {
+        if (from != to) {
+            batch.add(() -> "move " + region.path(), Syscall.MREMAP, from, region.size(), region.size(),
+                    MREMAP_MAYMOVE_FIXED, to);
         }
     }
 

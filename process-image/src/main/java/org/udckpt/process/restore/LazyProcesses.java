@@ -93,10 +93,12 @@ final class LazyProcesses implements AutoCloseable {
         try (ProcessHandleFd process = new ProcessHandleFd(tracee.hostPid())) {
             context = new Userfault(process.duplicate((int) made));
         }
-        tracee.call("close", Syscall.CLOSE, made);
+        Batch batch = new Batch(tracee);
+        batch.close(made);
         if (device >= 0) {
-            tracee.call("close", Syscall.CLOSE, device);
+            batch.close(device);
         }
+        batch.run();
         LinuxError.check(context.agree(), tracee.name() + ": agree upon userfaultfd(2)");
         return context;
     }

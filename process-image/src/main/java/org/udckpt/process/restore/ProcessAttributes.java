@@ -11,6 +11,7 @@ import static org.udckpt.linux.LinuxConstants.XTILEDATA;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.function.LongPredicate;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
@@ -26,6 +27,7 @@ final class ProcessAttributes {
     private static final int RLIMIT_STACK = 3, RLIMIT_SIGPENDING = 11;
     private static final int[] RAISED =
             {RLIMIT_DATA, RLIMIT_STACK, RLIMIT_NPROC, RLIMIT_MEMLOCK, RLIMIT_AS, RLIMIT_SIGPENDING};
+    private static final int LIMIT_BYTES = 16;
     private static final int PR_SET_PDEATHSIG = 1, PR_SET_THP_DISABLE = 41;
 
     private static final int ARCH_REQ_XCOMP_PERM = 0x1023;
@@ -47,27 +49,38 @@ final class ProcessAttributes {
      * @return how many there may be
      */
     static long raiseLimits(Tracee tracee, long files) {
-        for (int limit : RAISED) {
-            long hard = hard(tracee, limit);
-            set(tracee, limit, hard, hard);
+        Batch read = new Batch(tracee);
+        long old = read.bytes(new byte[LIMIT_BYTES * (RAISED.length + 1)]);
+        for (int i = 0; i <= RAISED.length; i++) {
+            int limit = i < RAISED.length ? RAISED[i] : RLIMIT_NOFILE;
+            read.add(() -> "limit " + limit, Syscall.PRLIMIT64, 0, limit, 0, old + LIMIT_BYTES * i);
         }
-        long hard = hard(tracee, RLIMIT_NOFILE);
-        if (Long.compareUnsigned(hard, files) < 0 && set(tracee, RLIMIT_NOFILE, files, files) == 0) {
-            return files;
+        read.run();
+        ByteBuffer limits = ByteBuffer.wrap(tracee.read(old, LIMIT_BYTES * (RAISED.length + 1)))
+                .order(ByteOrder.LITTLE_ENDIAN);
+        Batch raise = new Batch(tracee);
+        for (int i = 0; i < RAISED.length; i++) {
+            set(raise, RAISED[i], hard(limits, i), _ -> true);
+        }
+        long hard = hard(limits, RAISED.length);
+        long wanted = Long.compareUnsigned(hard, files) < 0 ? files : hard;
+        int more = set(raise, RLIMIT_NOFILE, wanted, _ -> wanted != hard);
+        raise.run();
+        if (raise.result(more) == 0) {
+            return wanted;
         }
         tracee.call("raise the limit of open files", Syscall.PRLIMIT64, 0, RLIMIT_NOFILE,
                 tracee.structure().i64(hard).i64(hard).put(), 0);
         return hard;
     }
 
-    private static long hard(Tracee tracee, int limit) {
-        long old = tracee.structure().i64(0).i64(0).put();
-        tracee.call("limit " + limit, Syscall.PRLIMIT64, 0, limit, 0, old);
-        return ByteBuffer.wrap(tracee.read(old, 16)).order(ByteOrder.LITTLE_ENDIAN).getLong(8);
+    private static long hard(ByteBuffer limits, int place) {
+        return limits.getLong(LIMIT_BYTES * place + Long.BYTES);
     }
 
-    private static long set(Tracee tracee, int limit, long soft, long hard) {
-        return tracee.tryCall(Syscall.PRLIMIT64, 0, limit, tracee.structure().i64(soft).i64(hard).put(), 0);
+    private static int set(Batch batch, int limit, long both, LongPredicate allowed) {
+        ByteBuffer values = ByteBuffer.allocate(LIMIT_BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(both).putLong(both);
+        return batch.add(() -> "limit " + limit, allowed, Syscall.PRLIMIT64, 0, limit, batch.bytes(values.array()), 0);
     }
 
     /**
@@ -96,18 +109,19 @@ final class ProcessAttributes {
 
     /** @param hugePagesFlags of PR_SET_THP_DISABLE (Linux 6.18) */
     static void restore(Tracee tracee, ProcessState process, long hugePagesFlags) {
-        tracee.call("umask", Syscall.UMASK, process.umask());
         if (process.hugePagesDisabled()) {
             disableHugePages(tracee, hugePagesFlags);
         }
+        Batch batch = new Batch(tracee);
+        batch.add(() -> "umask", Syscall.UMASK, process.umask());
         if (process.childSubreaper()) {
-            tracee.call("PR_SET_CHILD_SUBREAPER", Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, 1);
+            batch.add(() -> "PR_SET_CHILD_SUBREAPER", Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, 1);
         }
-        registerBarriers(tracee, process.barriers());
-        adjust(tracee, process.oomAdjustment());
         if (process.personality() != 0) {
-            tracee.call("personality", Syscall.PERSONALITY, process.personality());
+            batch.add(() -> "personality", Syscall.PERSONALITY, process.personality());
         }
+        batch.run();
+        adjust(tracee, process.oomAdjustment());
     }
 
     /** A kernel that does not know exceptions makes none. */
@@ -127,17 +141,18 @@ final class ProcessAttributes {
 
     /**
      * What the address space was registered for; where the kernel did not say it, for all that a program could have
-     * asked for.
+     * asked for. Before it has a second thread: then the kernel would wait for a grace period each time, 15 ms and more
+     * (sync_runqueues_membarrier_state, kernel/sched/membarrier.c).
      */
-    private static void registerBarriers(Tracee tracee, int barriers) {
+    static void registerBarriers(Tracee tracee, int barriers) {
+        Batch batch = new Batch(tracee);
         for (int command = 1; command < 1 << 9; command <<= 1) {
             if ((barriers & command & REGISTRATIONS) != 0) {
-                long result = tracee.tryCall(Syscall.MEMBARRIER, command, 0, 0);
-                if (result != 0 && barriers >= 0) {
-                    throw tracee.failed("membarrier registration " + command + ": " + LinuxError.name((int) -result));
-                }
+                int one = command;
+                batch.add(() -> "membarrier registration " + one, _ -> barriers < 0, Syscall.MEMBARRIER, command, 0, 0);
             }
         }
+        batch.run();
     }
 
     /**
@@ -186,15 +201,15 @@ final class ProcessAttributes {
 
     /** After everything that a limit could forbid. */
     static void restoreLimits(Tracee tracee, ProcessState process) {
-        for (int limit = 0; 2 * limit < process.limits().length; limit++) {
-            long soft = process.limits()[2 * limit];
-            long hard = process.limits()[2 * limit + 1];
-            long result = tracee.tryCall(Syscall.PRLIMIT64, 0, limit, tracee.structure().i64(soft).i64(hard).put(), 0);
-            if (result == -LinuxError.EPERM) {
-                throw tracee.failed("its hard limit %d was %s, more than here; raise it (ulimit -H) before the restart"
-                        .formatted(limit, Long.toUnsignedString(hard)));
-            }
-            LinuxError.check(result, tracee.name() + ": limit " + limit);
+        Batch batch = new Batch(tracee);
+        for (int i = 0; 2 * i < process.limits().length; i++) {
+            int limit = i;
+            long hard = process.limits()[2 * i + 1];
+            byte[] both = tracee.structure().i64(process.limits()[2 * i]).i64(hard).bytes();
+            batch.add(() -> "its hard limit %d was %s; where that is more than here, raise it (ulimit -H) before the "
+                    .formatted(limit, Long.toUnsignedString(hard)) + "restart", Syscall.PRLIMIT64, 0, limit,
+                    batch.bytes(both), 0);
         }
+        batch.run();
     }
 }

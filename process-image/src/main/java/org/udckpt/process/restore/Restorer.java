@@ -279,6 +279,7 @@ public final class Restorer {
                         sharedMemories, names, inherited.of(tracee));
                 spaces.put(process.pid(), space);
                 space.clear(contents(tracee), inMemory.getOrDefault(process.pid(), List.of()));
+                ProcessAttributes.registerBarriers(tracee, process.barriers());
             }
             ProcessAttributes.permitVectors(tracee, process);
             if (!elsewhere.contains(process.pid())) {
@@ -369,7 +370,7 @@ public final class Restorer {
             spaces.get(process.pid()).seal(); // a batch: not when the job's handler of SIGTRAP is there
         }
         List<PosixTimer> own = timers.getOrDefault(process.pid(), List.of());
-        Signals.restore(tracee, process, own);
+        Signals.restore(tracee, process, own, threads.pendingSignals());
         threads.queueSignals(own);
         Timers.restore(tracee, process, own, clocks(process), threads);
         attributes.giveThreads(threads);

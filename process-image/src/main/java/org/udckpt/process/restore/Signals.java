@@ -22,7 +22,8 @@ final class Signals {
 
     private Signals() {}
 
-    static void restore(Tracee tracee, ProcessState process, List<PosixTimer> timers) {
+    /** @param ofThreads what waits for one of its threads */
+    static void restore(Tracee tracee, ProcessState process, List<PosixTimer> timers, List<byte[]> ofThreads) {
         Batch batch = new Batch(tracee);
         // Ignoring a signal drops those that wait: children that were made and ended again have sent some
         // (sigaction(2)).
@@ -37,11 +38,14 @@ final class Signals {
                 batch.add(() -> "handler of signal " + number, Syscall.RT_SIGACTION, signal, batch.bytes(action), 0, 8);
             }
         }
+        byte[] trap = action(process, SIGTRAP);
+        if (!Arrays.equals(trap, new byte[ACTION_BYTES]) || trapWaits(split(process.pendingSignals()))
+                || trapWaits(ofThreads)) {
+            batch.run();
+            tracee.endTraps();
+        }
+        batch.add(() -> "handler of signal " + SIGTRAP, Syscall.RT_SIGACTION, SIGTRAP, batch.bytes(trap), 0, 8);
         batch.run();
-        // By itself, and no batch comes after it: each ends with a trap, for which the kernel takes a handler away
-        // (force_sig).
-        tracee.call("handler of signal " + SIGTRAP, Syscall.RT_SIGACTION, SIGTRAP,
-                tracee.bytes(action(process, SIGTRAP)), 0, 8);
         for (byte[] info : split(process.pendingSignals())) {
             if (timer(info, timers) != null) {
                 continue;
@@ -50,6 +54,10 @@ final class Signals {
                     number(info),
                     tracee.bytes(info));
         }
+    }
+
+    private static boolean trapWaits(List<byte[]> infos) {
+        return infos.stream().anyMatch(info -> number(info) == SIGTRAP);
     }
 
     private static byte[] action(ProcessState process, int signal) {

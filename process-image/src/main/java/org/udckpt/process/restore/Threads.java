@@ -6,6 +6,7 @@ import static org.udckpt.linux.LinuxConstants.PR_SET_NO_NEW_PRIVS;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.function.Supplier;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.PosixTimer;
@@ -18,6 +19,8 @@ import org.udckpt.process.trace.Registers;
 /** Makes a process's threads, gives them what the kernel keeps for each, and sets them to where they were stopped. */
 final class Threads {
     private static final int SS_ONSTACK = 1, SS_DISABLE = 2, PR_SET_TIMERSLACK = 29, IOPRIO_WHO_PROCESS = 1;
+    /** Where struct rseq has the pointer to it. */
+    private static final int CRITICAL_SECTION = 8;
     /** Of what the system call getpriority(2) returns. */
     private static final int NICE_ZERO = 20;
 
@@ -54,82 +57,92 @@ final class Threads {
 
     /** When memory is filled: what the kernel keeps for each thread. */
     void describe(ProcessState process) {
-        for (Thread thread : threads) {
-            tracee.callIn(thread.hostTid, "PR_SET_TIMERSLACK", Syscall.PRCTL, PR_SET_TIMERSLACK,
-                    process.timerSlackNs());
-            describe(thread.hostTid, thread.state);
-        }
+        threads.forEach(thread -> describe(thread.hostTid, thread.state, process.timerSlackNs()));
     }
 
-    private void describe(int tid, ThreadState state) {
-        tracee.callIn(tid, "PR_SET_NAME", Syscall.PRCTL, PR_SET_NAME, tracee.string(state.name()));
+    private void describe(int tid, ThreadState state, long timerSlackNs) {
+        Batch batch = new Batch(tracee, tid);
+        batch.add(named(state, "PR_SET_TIMERSLACK"), Syscall.PRCTL, PR_SET_TIMERSLACK, timerSlackNs);
+        batch.add(named(state, "PR_SET_NAME"), Syscall.PRCTL, PR_SET_NAME, batch.string(state.name()));
         if (state.robustList() != 0) {
-            tracee.callIn(tid, "set_robust_list", Syscall.SET_ROBUST_LIST, state.robustList(),
+            batch.add(named(state, "set_robust_list"), Syscall.SET_ROBUST_LIST, state.robustList(),
                     state.robustListLength());
         }
+        byte[] section = null;
         if (state.rseqAddress() != 0) {
-            registerRseq(tid, state);
+            section = tracee.read(state.rseqAddress() + CRITICAL_SECTION, Long.BYTES);
+            batch.add(named(state, "register rseq"), Syscall.RSEQ, state.rseqAddress(), state.rseqSize(),
+                    state.rseqFlags(), state.rseqSignature());
         }
         if ((state.altStackFlags() & SS_DISABLE) == 0 && state.altStackPointer() != 0) {
-            long stack = tracee.structure().i64(state.altStackPointer()).i32(state.altStackFlags() & ~SS_ONSTACK).i32(0)
-                    .i64(state.altStackSize()).put();
-            tracee.callIn(tid, "sigaltstack", Syscall.SIGALTSTACK, stack, 0);
+            byte[] stack = tracee.structure().i64(state.altStackPointer()).i32(state.altStackFlags() & ~SS_ONSTACK)
+                    .i32(0).i64(state.altStackSize()).bytes();
+            batch.add(named(state, "sigaltstack"), Syscall.SIGALTSTACK, batch.bytes(stack), 0);
         }
+        List<Runnable> told = new ArrayList<>();
         if (state.affinity().length > 0) {
-            bind(tid, state);
+            bind(batch, state, told);
         }
-        schedule(tid, state);
+        schedule(batch, tid, state, told);
+        batch.run();
+        if (section != null) {
+            // Registration clears the pointer to the critical section that the thread is in (rseq.c): it is put back.
+            tracee.memory().writeBytes(state.rseqAddress() + CRITICAL_SECTION, section);
+        }
+        told.forEach(Runnable::run);
     }
 
-    /** What it has now is what the restart was started with. Who may not have it as it was goes on with that. */
-    private void schedule(int tid, ThreadState state) {
+    private static Supplier<String> named(ThreadState state, String what) {
+        return () -> what + " (thread " + state.tid() + ")";
+    }
+
+    /**
+     * What it has now is what the restart was started with. Who may not have it as it was goes on with that.
+     *
+     * @param told what to look at behind the calls
+     */
+    private void schedule(Batch batch, int tid, ThreadState state, List<Runnable> told) {
         if (state.policy() != 0 || Syscall.call(Syscall.SCHED_GETSCHEDULER, tid) != 0) {
-            long parameter = tracee.structure().i32(state.priority()).put();
-            set(tid, "scheduling policy (sched(7)) could not be set to " + state.policy() + "; allow it (ulimit -r), ",
-                    Syscall.SCHED_SETSCHEDULER, 0, state.policy(), parameter);
+            long parameter = batch.bytes(tracee.structure().i32(state.priority()).bytes());
+            set(batch, told, "scheduling policy (sched(7)) could not be set to " + state.policy()
+                    + "; allow it (ulimit -r), ", Syscall.SCHED_SETSCHEDULER, 0, state.policy(), parameter);
         }
         if (state.ioPriority() != Syscall.call(Syscall.IOPRIO_GET, IOPRIO_WHO_PROCESS, tid)) {
-            set(tid, "I/O priority could not be set to " + state.ioPriority() + "; ", Syscall.IOPRIO_SET,
+            set(batch, told, "I/O priority could not be set to " + state.ioPriority() + "; ", Syscall.IOPRIO_SET,
                     IOPRIO_WHO_PROCESS, 0, state.ioPriority());
         }
         int now = NICE_ZERO - (int) LinuxError.check(Syscall.call(Syscall.GETPRIORITY, 0, tid), "nice value");
         if (state.nice() != now) {
-            set(tid, "nice value could not be set to " + state.nice() + ", and is " + now
+            set(batch, told, "nice value could not be set to " + state.nice() + ", and is " + now
                     + "; restart with nice -n " + state.nice() + ", ", Syscall.SETPRIORITY, 0, 0, state.nice());
         }
     }
 
-    private void set(int tid, String what, long call, long... arguments) {
-        long result = tracee.injector(tid).call(call, arguments);
-        if (result != -LinuxError.EPERM && result != -LinuxError.EACCES) {
-            LinuxError.check(result, tracee.name() + ": " + what);
-        } else if (!toldOfScheduling) {
-            toldOfScheduling = true; // of the first thread
-            System.err.println("udckpt: " + tracee.name() + ": its " + what + "or as root");
-        }
+    private void set(Batch batch, List<Runnable> told, String what, long call, long... arguments) {
+        int place = batch.add(() -> what, result -> result == -LinuxError.EPERM || result == -LinuxError.EACCES, call,
+                arguments);
+        told.add(() -> {
+            if (batch.result(place) < 0 && !toldOfScheduling) {
+                toldOfScheduling = true; // of the first thread
+                System.err.println("udckpt: " + tracee.name() + ": its " + what + "or as root");
+            }
+        });
     }
 
     /**
      * A thread that was bound is bound again. Where a machine has none of its processors, it stays where the launcher
      * put it.
      */
-    private void bind(int tid, ThreadState state) {
-        long result = tracee.injector(tid).call(Syscall.SCHED_SETAFFINITY, 0, state.affinity().length,
-                tracee.bytes(state.affinity()));
-        if (result == -LinuxError.EINVAL) {
-            System.err.println("udckpt: " + tracee.name() + ": thread " + state.tid()
-                    + " was bound to processors that this machine does not have; it is not bound now");
-        } else {
-            LinuxError.check(result, tracee.name() + ": processor affinity of thread " + state.tid());
-        }
-    }
-
-    /** Registration clears the pointer to the critical section that the thread is in (rseq.c): it is put back. */
-    private void registerRseq(int tid, ThreadState state) {
-        byte[] section = tracee.read(state.rseqAddress() + 8, 8);
-        tracee.callIn(tid, "register rseq", Syscall.RSEQ, state.rseqAddress(), state.rseqSize(), state.rseqFlags(),
-                state.rseqSignature());
-        tracee.memory().writeBytes(state.rseqAddress() + 8, section);
+    private void bind(Batch batch, ThreadState state, List<Runnable> told) {
+        int place = batch.add(() -> "processor affinity of thread " + state.tid(),
+                result -> result == -LinuxError.EINVAL, Syscall.SCHED_SETAFFINITY, 0, state.affinity().length,
+                batch.bytes(state.affinity()));
+        told.add(() -> {
+            if (batch.result(place) < 0) {
+                System.err.println("udckpt: " + tracee.name() + ": thread " + state.tid()
+                        + " was bound to processors that this machine does not have; it is not bound now");
+            }
+        });
     }
 
     /** What was pending for one of them. */

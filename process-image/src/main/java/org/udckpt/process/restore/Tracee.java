@@ -22,9 +22,7 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.kinds.base.Maker;
 import org.udckpt.process.kinds.base.Struct;
 import org.udckpt.process.trace.CallLoop;
-import org.udckpt.process.trace.Injector;
 import org.udckpt.process.trace.Ptrace;
-import org.udckpt.process.trace.Registers;
 import org.udckpt.process.trace.WaitStatus;
 
 /**
@@ -47,32 +45,28 @@ final class Tracee implements Maker, AutoCloseable {
     private final PidSpace space;
     private final int pid;
     private final int hostPid;
-    private final Registers base;
+    private final InjectedCalls calls;
     private final ProcessMemory memory;
     /** All that have this memory (CLONE_VM), with the same scratch in it; the first one has made it. */
     private final List<Tracee> together;
     private long scratch;
     private int used;
-    private Injector injector;
     /** Numbers of its threads, other than the first, for the tracer. */
     private final Map<Integer, Integer> threads = new HashMap<>();
-    /** Where calls are injected; it moves with the vDSO. */
-    private long instruction;
 
     /** @param together those that have this memory already */
-    private Tracee(Owner owner, JobNumbers job, PidSpace space, int hostPid, Registers base, long instruction,
-            long scratch, List<Tracee> together) {
+    private Tracee(Owner owner, JobNumbers job, PidSpace space, int hostPid, InjectedCalls calls, long scratch,
+            List<Tracee> together) {
         this.owner = owner;
         this.job = job;
         this.space = space;
         this.pid = owner.pid();
         this.hostPid = hostPid;
-        this.base = base;
+        this.calls = calls;
         this.scratch = scratch;
         this.memory = new ProcessMemory(hostPid);
         this.together = together;
         together.add(this);
-        instruction(instruction);
         job.put(this);
     }
 
@@ -82,24 +76,27 @@ final class Tracee implements Maker, AutoCloseable {
         Ptrace.interrupt(hostPid);
         awaitInterrupt(hostPid);
         Ptrace.setSignalMask(hostPid, -1L);
-        Tracee tracee = new Tracee(owner, job, null, hostPid, Ptrace.registers(hostPid), instruction, 0,
-                new ArrayList<>());
+        InjectedCalls calls = new InjectedCalls(hostPid, Ptrace.registers(hostPid), instruction, 0);
+        Tracee tracee = new Tracee(owner, job, null, hostPid, calls, 0, new ArrayList<>());
         int anonymous = 0x100022; /* MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_PRIVATE */
         tracee.scratch = tracee.call("map scratch memory", Syscall.MMAP, scratch, SCRATCH_BYTES, 3, anonymous, -1, 0);
         long code = tracee.call("map code", Syscall.MMAP, scratch + SCRATCH_BYTES, CODE_BYTES, 5, anonymous, -1, 0);
         tracee.memory.writeBytes(code, CallLoop.code());
+        calls.trapBy(code);
         tracee.forgetOwnThread();
         return tracee;
     }
 
     /** Takes back what the stub's C library told the kernel about its main thread, before its memory goes away. */
     private void forgetOwnThread() {
+        Batch batch = new Batch(this);
         long[] rseq = Ptrace.rseq(hostPid);
         if (rseq[0] != 0) {
-            call("unregister rseq", Syscall.RSEQ, rseq[0], rseq[1], 1 /* RSEQ_FLAG_UNREGISTER */, rseq[2]);
+            batch.add(() -> "unregister rseq", Syscall.RSEQ, rseq[0], rseq[1], 1 /* RSEQ_FLAG_UNREGISTER */, rseq[2]);
         }
-        call("set_robust_list", Syscall.SET_ROBUST_LIST, 0, 24);
-        call("set_tid_address", Syscall.SET_TID_ADDRESS, 0);
+        batch.add(() -> "set_robust_list", Syscall.SET_ROBUST_LIST, 0, 24);
+        batch.add(() -> "set_tid_address", Syscall.SET_TID_ADDRESS, 0);
+        batch.run();
     }
 
     /** Waits for PTRACE_EVENT_STOP; a thread with all signals blocked has no other stop. */
@@ -135,7 +132,7 @@ final class Tracee implements Maker, AutoCloseable {
     private Tracee fork(Owner child, long flags, long exitSignal, PidSpace its) {
         int host =
                 new TraceeClone(this, job).make("fork process " + child.pid(), exitSignal, flags, child.pid(), 0, its);
-        return new Tracee(child, job, its, host, base, instruction(), scratch,
+        return new Tracee(child, job, its, host, calls.in(host), scratch,
                 (flags & CLONE_VM) == 0 ? new ArrayList<>() : together);
     }
 
@@ -160,8 +157,8 @@ final class Tracee implements Maker, AutoCloseable {
     /** As {@link #helper}; null where no process can have this number (above the namespace's pid_max). */
     Tracee helperIfPossible(int child) {
         int made = new TraceeClone(this, job).makeIfPossible("fork process " + child, child);
-        return made == 0 ? null : new Tracee(owner.helper(child), job, space, made, base, instruction(), scratch,
-                new ArrayList<>());
+        return made == 0 ? null
+                : new Tracee(owner.helper(child), job, space, made, calls.in(made), scratch, new ArrayList<>());
     }
 
     /**
@@ -187,8 +184,7 @@ final class Tracee implements Maker, AutoCloseable {
 
     /** A call that does not return. */
     void beginLast(long number, long argument) {
-        injector.begin(number, argument);
-        injector.enter();
+        calls.callLast(number, argument);
     }
 
     /** PR_SET_NAME. */
@@ -225,9 +221,9 @@ final class Tracee implements Maker, AutoCloseable {
         return space;
     }
 
-    /** {@link Injector#newTask}. */
+    /** {@link InjectedCalls#newTask}. */
     int newTask() {
-        return injector.newTask();
+        return calls.newTask();
     }
 
     long scratch() {
@@ -239,24 +235,16 @@ final class Tracee implements Maker, AutoCloseable {
     }
 
     long instruction() {
-        return instruction;
+        return calls.instruction();
     }
 
     void instruction(long address) {
-        for (Tracee one : together) {
-            one.instruction = address;
-            one.injector = new Injector(one.hostPid, address, one.base);
-        }
+        together.forEach(one -> one.calls.moved(address));
     }
 
     /** The one that has made this one's memory. */
     Tracee memoryMaker() {
         return together.getFirst();
-    }
-
-    /** Injects calls into another thread of this process. */
-    Injector injector(int tid) {
-        return tid == hostPid ? injector : new Injector(tid, instruction, base);
     }
 
     /** The result of a call that must succeed. Arguments that were put in the scratch are gone afterwards. */
@@ -272,22 +260,28 @@ final class Tracee implements Maker, AutoCloseable {
     /** The result or {@code -errno}. */
     @Override
     public long tryCall(long number, long... arguments) {
-        used = 0;
-        return injector.call(number, arguments);
+        return tryCallIn(hostPid, number, arguments);
     }
 
     /**
-     * Makes {@code count} calls of a {@link Batch} at this address. Arguments that were put in the scratch are gone
-     * afterwards.
+     * From now on calls in this memory's processes end at the kernel's own stops: the job's handler of SIGTRAP is
+     * there, or a SIGTRAP waits, which a trap would take away (force_sig, kernel/signal.c).
      */
-    void execute(long entries, int count) {
-        execute(hostPid, entries, count);
+    void endTraps() {
+        together.forEach(one -> one.calls.trapBy(0));
     }
 
-    private void execute(int host, long entries, int count) {
+    boolean traps() {
+        return calls.traps();
+    }
+
+    /**
+     * Makes {@code count} calls of a {@link Batch} at this address in this thread, while there are {@link #traps}.
+     * Arguments that were put in the scratch are gone afterwards.
+     */
+    void execute(int host, long entries, int count) {
         used = 0;
-        injector(host).execute(scratch + SCRATCH_BYTES, entries, count);
-        Ptrace.setSignalMask(host, -1L); // a trap that is blocked is let through, and stays so
+        calls.callAll(host, entries, count);
     }
 
     /** Whether this is an address of the restore's own mappings, and not of the stub's. */
@@ -297,13 +291,13 @@ final class Tracee implements Maker, AutoCloseable {
 
     /** The last step, of all that have this memory: no call that takes memory and no {@link Batch} comes after it. */
     void unmapScratch() {
+        endTraps();
         call("unmap the scratch memory", Syscall.MUNMAP, scratch, SCRATCH_BYTES + CODE_BYTES);
     }
 
     /** As {@link #call}, in thread {@code tid}. */
     long callIn(int tid, String what, long number, long... arguments) {
-        used = 0;
-        long result = injector(tid).call(number, arguments);
+        long result = tryCallIn(tid, number, arguments);
         if (result < 0 && result > -4096) {
             throw failed(what + " (thread " + tid + "): " + LinuxError.name((int) -result));
         }
@@ -358,7 +352,7 @@ final class Tracee implements Maker, AutoCloseable {
     /** As {@link #tryCall}, in thread {@code tid}. */
     long tryCallIn(int tid, long number, long... arguments) {
         used = 0;
-        return injector(tid).call(number, arguments);
+        return calls.call(tid, number, arguments);
     }
 
     /** Puts an argument into the scratch until the next call; its address. */

@@ -27,7 +27,11 @@ public final class CallLoop {
             0x48, (byte) 0x83, (byte) 0xc3, ENTRY, // add rbx, 64
             0x49, (byte) 0xff, (byte) 0xcc, // dec r12
             0x75, (byte) 0xd6, // jnz next
+            (byte) 0xcc, // int3
+            0x0f, 0x05, // one: syscall
             (byte) 0xcc}; // int3
+    /** Where, in the code, a single call is made that ends in a trap ({@link Injector#callToTrap}). */
+    public static final int ONE = CODE.length - 3;
 
     private CallLoop() {}
 

@@ -46,10 +46,25 @@ public final class Injector {
         return result < 0 ? LinuxError.check(result, what + " in thread " + tid) : result;
     }
 
-    /** Runs code of the tracer's own, with two arguments, until it traps (int3). It makes no new task. */
+    /** Runs code of the tracer's own, with two arguments, until it traps (int3). */
     public void execute(long code, long rbx, long r12) {
         work.copyFrom(base);
         work.set(Registers.RIP, code).set(Registers.RBX, rbx).set(Registers.R12, r12).set(Registers.ORIG_RAX, -1);
+        runToTrap();
+    }
+
+    /**
+     * As {@link #call}, with one stop in place of two, by code of the tracer's own: a syscall instruction and a trap
+     * ({@link CallLoop}). The trap takes SIGTRAP out of the thread's blocked signals.
+     */
+    public long callToTrap(long code, long number, long... arguments) {
+        prepare(code, number, arguments);
+        runToTrap();
+        Ptrace.registers(tid, work);
+        return work.get(Registers.RAX);
+    }
+
+    private void runToTrap() {
         newTask = 0;
         Ptrace.setRegisters(tid, work);
         while (true) {
@@ -58,23 +73,29 @@ public final class Injector {
             if (status.ended()) {
                 throw new TraceeGone(tid, status);
             }
-            if (status.signalDelivery() && status.signal() == SIGTRAP) {
+            if (status.newTask()) {
+                newTask = Ptrace.eventMessage(tid);
+            } else if (status.signalDelivery() && status.signal() == SIGTRAP) {
                 return;
-            }
-            if (!status.signalDelivery() || status.signal() != SIGSTOP) {
+            } else if (status.signalDelivery() && status.signal() == SIGSTOP) {
+                heldStop = true;
+            } else {
                 throw new IllegalStateException("thread " + tid + ": unexpected stop during injected calls: " + status);
             }
-            heldStop = true;
+        }
+    }
+
+    private void prepare(long code, long number, long... arguments) {
+        work.copyFrom(base);
+        work.set(Registers.RIP, code).set(Registers.RAX, number).set(Registers.ORIG_RAX, -1);
+        for (int i = 0; i < arguments.length; i++) {
+            work.setArgument(i, arguments[i]);
         }
     }
 
     /** First third of a call, for injecting into many threads at once: begin all, enter all, finish all. */
     public void begin(long number, long... arguments) {
-        work.copyFrom(base);
-        work.set(Registers.RIP, instruction).set(Registers.RAX, number).set(Registers.ORIG_RAX, -1);
-        for (int i = 0; i < arguments.length; i++) {
-            work.setArgument(i, arguments[i]);
-        }
+        prepare(instruction, number, arguments);
         newTask = 0;
         Ptrace.setRegisters(tid, work);
         Ptrace.resume(Ptrace.SYSCALL, tid, 0);

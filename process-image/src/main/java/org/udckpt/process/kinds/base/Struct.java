@@ -53,8 +53,13 @@ public final class Struct {
         return bytes.position();
     }
 
+    /** What it is so far. */
+    public byte[] bytes() {
+        return Arrays.copyOf(bytes.array(), bytes.position());
+    }
+
     /** Its address in the process's scratch memory, until the next call. */
     public long put() {
-        return maker.bytes(Arrays.copyOf(bytes.array(), bytes.position()));
+        return maker.bytes(bytes());
     }
 }
