@@ -9,7 +9,8 @@
  * page after another in random order all the time and prints every so often how many it has written, and when
  * (microseconds): `pages N T` a line. SIGUSR1 makes it fork a child that only waits (for comparison: a snapshot that
  * nobody reads), SIGUSR2 ends the child; SIGHUP makes it write to one page of a hundred, others each time, and SIGALRM
- * to all pages once: `wrote N US` says how many, and how long that took. */
+ * to all pages once: `wrote N US` says how many, and how long that took. SIGWINCH makes it say again what forks take.
+ */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -122,6 +123,7 @@ static void time_forks(void)
         waitpid(child, NULL, 0);
         printf("fork %ld\n", (long)(end - begin));
     }
+    fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -142,6 +144,7 @@ int main(int argc, char **argv)
     signal(SIGUSR2, want);
     signal(SIGHUP, want);
     signal(SIGALRM, want);
+    signal(SIGWINCH, want);
     printf("ready\n");
     fflush(stdout);
     pid_t child = 0;
@@ -152,6 +155,10 @@ int main(int argc, char **argv)
             int all = wanted == SIGALRM;
             wanted = 0;
             sweep(memory, bytes, all ? 1 : 100);
+        }
+        if (wanted == SIGWINCH) {
+            wanted = 0;
+            time_forks();
         }
         if (wanted)
             child = hold(child);
