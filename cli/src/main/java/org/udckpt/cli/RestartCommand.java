@@ -84,6 +84,10 @@ final class RestartCommand implements Callable<Integer> {
             + "OLD are now below NEW: program, libraries, open files; can be repeated, the longest match is used")
     private List<String> moves = List.of();
 
+    @picocli.CommandLine.Option(names = "--map-gpu", paramLabel = "OLD=NEW", description = "what was on the GPU with "
+            + "the UUID OLD comes back on NEW, which is of the same kind; can be repeated")
+    private List<String> gpus = List.of();
+
     @picocli.CommandLine.Option(names = "--workdir", paramLabel = "DIR",
             description = "the job's working directory; default: as before")
     private String directory;
@@ -124,6 +128,7 @@ final class RestartCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         Settings settings = nodes.over(checkpoints.over(common.settings(debug.traces()))).flag(Option.DEVICE, device)
                 .flag(Option.LAZY, lazy)
+                .flag(Option.MAP_GPU, gpus.isEmpty() ? null : String.join(",", gpus))
                 .flag(Option.ENV, NewVariables.joined(environment)).checked();
         NewVariables.of(settings);
         Optional<SlurmNodes> slurm =

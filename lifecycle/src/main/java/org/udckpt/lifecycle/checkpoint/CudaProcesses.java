@@ -1,0 +1,102 @@
+package org.udckpt.lifecycle.checkpoint;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.udckpt.agent.Job;
+import org.udckpt.agent.JobProcess;
+import org.udckpt.agent.JobRanks;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
+import org.udckpt.process.cuda.CudaDriver;
+import org.udckpt.process.cuda.CudaError;
+import org.udckpt.process.cuda.Gpu;
+import org.udckpt.process.cuda.NvidiaNodes;
+import org.udckpt.support.report.ExitCode;
+import org.udckpt.support.report.Failure;
+import org.udckpt.support.report.Messages;
+
+/** Finds the processes of a job that use CUDA, while it runs. The driver is loaded only where one has it mapped. */
+final class CudaProcesses {
+    private CudaProcesses() {}
+
+    /**
+     * @param libraries paths of the driver's library, by the processes that have it mapped, as the agent numbers them
+     * @throws Failure 69 where one has a GPU open that its driver cannot let go
+     */
+    static CudaSuspension of(Job job, Map<Integer, String> libraries) {
+        if (libraries.isEmpty()) {
+            return CudaSuspension.NONE;
+        }
+        JobRanks ranks = job.jobRanks();
+        Map<Integer, OptionalInt> numbers = ranks.byProcess();
+        List<CudaProcess> found = new ArrayList<>();
+        for (JobProcess process : ranks.processes()) {
+            String library = libraries.get(process.hostPid());
+            if (library != null) {
+                OptionalInt rank = numbers.getOrDefault(process.hostPid(), OptionalInt.empty());
+                String name = (rank.isPresent() ? "rank " + rank.getAsInt() + ", " : "") + "process "
+                        + process.hostPid();
+                driver(process.hostPid(), name, library).ifPresent(driver -> found
+                        .add(new CudaProcess(driver, name, process.hostPid(), process.pid(), library)));
+            }
+        }
+        if (found.isEmpty()) {
+            return CudaSuspension.NONE;
+        }
+        Duration timeout = job.settings().cudaLockTimeout();
+        try {
+            List<Gpu> gpus = found.getFirst().driver().gpus();
+            return new CudaSuspension(found, gpus, timeout);
+        } catch (CudaError e) {
+            throw new Failure(ExitCode.IO, "the GPUs of this host: " + e.getMessage(), e);
+        }
+    }
+
+    /** Empty: the process has loaded the library, and no CUDA state (UCX, for one, loads it to look for GPUs). */
+    private static Optional<CudaDriver> driver(int pid, String name, String library) {
+        String why;
+        try {
+            Optional<CudaDriver> driver = CudaDriver.open(seenFromHere(pid, library));
+            if (driver.isPresent()) {
+                driver.get().requireState(pid);
+                return driver;
+            }
+            why = library + " cannot be loaded";
+        } catch (CudaError e) {
+            why = e.getMessage() + e.advice();
+        }
+        Optional<String> gpu = openNode(pid);
+        if (gpu.isPresent()) {
+            throw new Failure(ExitCode.UNSUPPORTED, name + " has " + gpu.get() + " open, but its CUDA state cannot be "
+                    + "suspended: " + why + "; 'udckpt check' says what the driver supports");
+        }
+        Messages.debugStep(name + " maps " + library + " and has no CUDA state: " + why);
+        return Optional.empty();
+    }
+
+    /** The path at which this process finds the file that the other one sees at {@code library}. */
+    private static String seenFromHere(int pid, String library) {
+        String through = "/proc/" + pid + "/root" + library;
+        Files.Stat there = Files.tryStat(through), here = Files.tryStat(library);
+        return there == null || here != null && here.isSame(there) ? library : through;
+    }
+
+    private static Optional<String> openNode(int pid) {
+        try {
+            for (int fd : Proc.descriptors(pid)) {
+                String link = Files.readLink("/proc/" + pid + "/fd/" + fd);
+                if (link != null && NvidiaNodes.has(link)) {
+                    return Optional.of(link);
+                }
+            }
+        } catch (LinuxError ended) {
+            Messages.debugTrace("process " + pid + " has ended", ended); // what that means the capture says
+        }
+        return Optional.empty();
+    }
+}
