@@ -69,6 +69,8 @@ static int trouble(enum action action)
             standin_control.state = FAILED;
     }
     fclose(file);
+    if (standin_control.state == FAILED) /* once */
+        standin_forget("trouble");
     return result;
 }
 
@@ -78,7 +80,12 @@ static void note(enum action action, int result)
     FILE *file = standin_file("log", "ae");
     if (!file)
         return;
-    fprintf(file, "%d %s %d\n", standin_rank(), NAMES[action], result);
+    char line[128];
+    int length = snprintf(line, sizeof line, "%d %s %d", standin_rank(), NAMES[action], result);
+    for (int i = 0; action == RESTORE && standin_control.pairs && i < UUID_BYTES; i++)
+        length += snprintf(line + length, sizeof line - (size_t)length, i ? "%02x" : " %02x",
+                           standin_control.pair[0].after[i]);
+    fprintf(file, "%s\n", line);
     fclose(file);
 }
 

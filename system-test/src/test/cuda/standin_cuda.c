@@ -53,6 +53,14 @@ FILE *standin_file(const char *name, const char *mode)
     return fopen(path, mode);
 }
 
+void standin_forget(const char *name)
+{
+    char path[PATH_MAX];
+    const char *directory = getenv("STANDIN_CUDA_DIR");
+    snprintf(path, sizeof path, "%s/%s", directory ? directory : "", name);
+    unlink(path);
+}
+
 int standin_rank(void)
 {
     const char *rank = getenv("PMI_RANK");

@@ -4,8 +4,10 @@
  *
  *   gpus      a line for each GPU: UUID (32 hexadecimal digits), MiB of memory, name
  *   version   what cuDriverGetVersion says; without it 13000
- *   trouble   lines of ACTION RANK (or *) and one of: delay MS, error CODE, failed (the state is then FAILED)
- *   log       written: a line for each end of an action: RANK ACTION RESULT
+ *   trouble   lines of ACTION RANK (or *) and one of: delay MS, error CODE, failed (the state is then
+ *             FAILED, and the file is removed)
+ *   log       written: a line for each end of an action: RANK ACTION RESULT, and of a restore on other GPUs the
+ *             first one's UUID
  *   memory-*  'device' memory: there only while a process is not suspended */
 #ifndef STANDIN_CUDA_H
 #define STANDIN_CUDA_H
@@ -63,6 +65,9 @@ int standin_gpus(struct gpu *gpus);
 
 /* A file of the directory; NULL where there is none. */
 FILE *standin_file(const char *name, const char *mode);
+
+/* Removes one. */
+void standin_forget(const char *name);
 
 /* The number in PMI_RANK; 0 without it. */
 int standin_rank(void);

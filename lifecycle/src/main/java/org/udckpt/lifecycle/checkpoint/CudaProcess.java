@@ -17,6 +17,10 @@ import org.udckpt.support.report.Messages;
 
 /** One process of the job that uses CUDA, and what the driver took for it. One thread at a time. */
 final class CudaProcess {
+    /** Another program may have what the process has let go, for a moment. */
+    private static final int TRIES = 3;
+    private static final long PAUSE_MS = 1000;
+
     private final CudaDriver driver;
     private final String name;
     private final int hostPid, pid;
@@ -97,15 +101,11 @@ final class CudaProcess {
         try {
             CudaState state = driver.state(hostPid);
             if (state == CudaState.CHECKPOINTED) {
-                long start = System.nanoTime();
-                driver.restore(hostPid, List.of());
-                restoreNs = System.nanoTime() - start;
+                restoreNs = tried(state, () -> driver.restore(hostPid, List.of()));
                 state = driver.state(hostPid);
             }
             if (state == CudaState.LOCKED) {
-                long start = System.nanoTime();
-                driver.unlock(hostPid);
-                unlockNs = System.nanoTime() - start;
+                unlockNs = tried(state, () -> driver.unlock(hostPid));
                 state = driver.state(hostPid);
             }
             if (state != CudaState.RUNNING) {
@@ -119,6 +119,27 @@ final class CudaProcess {
             end();
             throw new Failure(ExitCode.IO, e instanceof Failure ? e.getMessage() + ", so it was ended"
                     : name + ": " + e.getMessage() + "; its CUDA state did not come back, so it was ended", e);
+        }
+    }
+
+    /** How long it took. While the process stays in this state nothing is lost, and it is tried again. */
+    private long tried(CudaState from, Runnable step) {
+        long start = System.nanoTime();
+        for (int tried = 1;; tried++) {
+            try {
+                step.run();
+                return System.nanoTime() - start;
+            } catch (CudaError e) {
+                if (tried == TRIES || driver.state(hostPid) != from) {
+                    throw e;
+                }
+                Messages.warn(name + ": " + e.getMessage() + "; trying again");
+            }
+            try {
+                Thread.sleep(PAUSE_MS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

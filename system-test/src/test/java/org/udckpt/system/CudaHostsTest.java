@@ -1,0 +1,65 @@
+package org.udckpt.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Ranks with 'device' memory on the stand-in, with an agent each, as on two hosts. */
+@Timeout(240)
+class CudaHostsTest {
+    private static final String[] HOSTS = {"--starter", "local", "--hosts", "a:1,b:1"};
+
+    /** Also the first one of one host is checkpointed after the last one of the other was locked. */
+    @Test
+    void allHostsLockBeforeOneIsCheckpointed() throws Exception {
+        try (GpuJob job = new GpuJob(HOSTS)) {
+            job.run();
+            job.trouble("lock 1 delay 700");
+            job.checkpoint(0);
+            CudaCheckpointTest.assertOrder(job.log());
+            job.trouble("lock 0 delay 700");
+            job.checkpoint(0, "--then", "kill");
+            CudaCheckpointTest.assertOrder(job.log());
+            assertEquals(0, job.end(), job::text);
+            job.trouble();
+            job.restart("second");
+            job.assertGoesOn();
+            job.finish();
+        }
+    }
+
+    @Test
+    void aFailureOfOneHostLetsAllGoOn() throws Exception {
+        try (GpuJob job = new GpuJob(HOSTS)) {
+            job.run();
+            for (String trouble : new String[]{"lock 1 error 801", "checkpoint 0 error 801"}) {
+                job.trouble(trouble);
+                String said = job.checkpoint(69);
+                assertTrue(said.contains("NCCL_P2P_DISABLE"), said);
+                job.assertGoesOn();
+            }
+            job.trouble();
+            job.checkpoint(0);
+            job.finish();
+        }
+    }
+
+    @Test
+    void otherGpusOnOneHostAreRefusedBeforeAnythingIsStarted() throws Exception {
+        try (GpuJob job = new GpuJob(HOSTS)) {
+            job.run();
+            job.checkpoint(0, "--then", "kill");
+            assertEquals(0, job.end(), job::text);
+            int before = job.log().size();
+            job.gpus(GpuJob.SECOND + " 64 Standin B");
+            String said = job.refusedRestart();
+            assertTrue(said.contains("no GPU of this kind is left"), said);
+            assertEquals(before, job.log().size(), job::text);
+            job.gpus(GpuJob.SECOND + " 64 Standin A");
+            job.restart("second");
+            job.finish();
+        }
+    }
+}
