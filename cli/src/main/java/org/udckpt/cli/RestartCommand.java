@@ -194,7 +194,8 @@ final class RestartCommand implements Callable<Integer> {
         Optional<LostLead> lost = LostLead.ofThisProcess();
         Optional<ImageLocation> left =
                 lost.flatMap(one -> one.checkpoint(settings, RestartSupervisor.directory(settings, location)));
-        if (left.isPresent()) { // where the files are was said of the one that it began with
+        if (left.isPresent()) { // where files and GPUs are was said of the one that it began with
+            settings.flag(Option.MAP_GPU, "");
             return RestartSupervisor.run(settings, left.get(), Relocation.NONE,
                     () -> MultiHostRun.restart(settings, installation, hosts, left.get(), lost.get().name(),
                             lost.get().place(settings, place), Relocation.NONE));

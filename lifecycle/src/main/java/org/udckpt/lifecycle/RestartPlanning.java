@@ -74,7 +74,7 @@ public final class RestartPlanning {
                 RestartLock _ = RestartLock.look(location.parent(), Tiers.of(settings))) {
             OpenNode node = OpenNode.read(Restart.onlyNode(reader), StateTables.readJob(reader));
             Restart.checkMachine(reader);
-            CudaRestart.plan(reader.nodes().getFirst(), node.image().processes(), settings);
+            CudaRestart.plan(reader.nodes().getFirst(), moved.of(node.image()), settings);
             JobState state = StateTables.readJob(reader);
             HostLayout layout = Restart.layout(state, wanted);
             String job = Restart.facts(name, location.parent(), reader, state, layout, node.state()).name();
@@ -150,7 +150,7 @@ public final class RestartPlanning {
                     unseen.add(new RestartPlan.Unseen(number, unit.host(), otherwise.getMessage()));
                 }
                 try {
-                    CudaRestart.plan(reader.nodes().get(number), node.image().processes(), settings);
+                    CudaRestart.plan(reader.nodes().get(number), here.of(node.image()), settings);
                 } catch (Failure otherGpus) {
                     unseen.add(new RestartPlan.Unseen(number, unit.host(), otherGpus.getMessage()));
                 }

@@ -3,6 +3,7 @@ package org.udckpt.system;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,10 +19,10 @@ class CudaHostsTest {
             job.run();
             job.trouble("lock 1 delay 700");
             job.checkpoint(0);
-            CudaCheckpointTest.assertOrder(job.log());
+            CudaCheckpointTest.assertOrder(8, job.log());
             job.trouble("lock 0 delay 700");
             job.checkpoint(0, "--then", "kill");
-            CudaCheckpointTest.assertOrder(job.log());
+            CudaCheckpointTest.assertOrder(12, job.log());
             assertEquals(0, job.end(), job::text);
             job.trouble();
             job.restart("second");
@@ -42,6 +43,27 @@ class CudaHostsTest {
             }
             job.trouble();
             job.checkpoint(0);
+            job.finish();
+        }
+    }
+
+    /** The lead restarts it from the last good checkpoint. */
+    @Test
+    void aRankThatOneHostLosesRestartsTheJob() throws Exception {
+        try (GpuJob job = new GpuJob(HOSTS)) {
+            job.run("--restart-on-failure", "1");
+            job.checkpoint(0);
+            job.trouble("restore 1 failed");
+            Process lost = job.checkpointing("lost");
+            try {
+                job.await("the restart", () -> job.text().contains("the ranks run"));
+                assertTrue(lost.waitFor(60, TimeUnit.SECONDS), () -> job.text("lost"));
+                assertTrue(lost.exitValue() != 0, () -> job.text("lost"));
+            } finally {
+                lost.destroyForcibly();
+            }
+            assertTrue(job.text().contains("so it was ended"), () -> job.text("lost") + job.text());
+            job.assertGoesOn();
             job.finish();
         }
     }

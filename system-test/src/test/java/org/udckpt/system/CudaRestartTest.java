@@ -61,6 +61,19 @@ class CudaRestartTest {
         }
     }
 
+    @Test
+    void theMachineCheckKnowsTheGpus() throws Exception {
+        try (GpuJob job = new GpuJob()) {
+            String said = job.say("check");
+            assertTrue(said.contains("for CUDA 13.0; Standin A with 64.0 MiB (" + GpuJob.uuid(GpuJob.FIRST)
+                    + "); checkpoints, restarts on the same or other GPUs"), said);
+            Files.delete(job.directory.resolve("gpus"));
+            said = job.say("check");
+            assertTrue(said.contains("cannot be used: cuInit: CUDA_ERROR_NO_DEVICE (no CUDA-capable device"), said);
+            job.good();
+        }
+    }
+
     private static void assertRestoredOn(GpuJob job, int from, String uuid) throws Exception {
         List<String> restored = job.log().subList(from, job.log().size()).stream()
                 .filter(line -> line.contains(" restore ")).toList();
@@ -84,8 +97,16 @@ class CudaRestartTest {
             // by now the job has two GPUs, of which it may use any: both need a place
             job.gpus(GpuJob.FIRST + KIND, GpuJob.SECOND + KIND, GpuJob.THIRD + KIND);
             int then = job.log().size();
-            job.restart("third", "--map-gpu", GpuJob.uuid(GpuJob.SECOND) + "=" + GpuJob.uuid(GpuJob.FIRST));
+            job.restart("third", "--restart-on-failure", "1", "--map-gpu",
+                    GpuJob.uuid(GpuJob.SECOND) + "=" + GpuJob.uuid(GpuJob.FIRST));
             assertRestoredOn(job, then, GpuJob.FIRST);
+
+            // its next checkpoint has the GPUs of this host: what was said of the first one is over
+            job.checkpoint(0);
+            job.trouble("checkpoint 0 failed");
+            job.checkpoint(74);
+            job.await("the restart", () -> job.text().split("the ranks run", -1).length == 3);
+            job.assertGoesOn();
             job.finish();
         }
     }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -60,13 +61,19 @@ final class GpuJob implements AutoCloseable {
 
     /** Returns when the ranks compute. */
     void run(String... options) throws Exception {
+        start(List.of(options), List.of(CommandLine.artifact("programs/gpu_ranks").toString(), library.toString(),
+                "1000", directory.resolve("finish").toString(), directory.resolve("chain").toString()));
+        await("the ranks", () -> iteration() > 0);
+    }
+
+    /** Another program as the ranks. */
+    void start(List<String> options, List<String> program) throws IOException {
         List<String> words = new ArrayList<>(List.of("run", "--name", "job", "--dir", images()));
         words.addAll(hosts.isEmpty() ? List.of("-n", "2") : hosts);
-        words.addAll(List.of(options));
-        words.addAll(List.of("--", CommandLine.artifact("programs/gpu_ranks").toString(), library.toString(), "1000",
-                directory.resolve("finish").toString(), directory.resolve("chain").toString()));
+        words.addAll(options);
+        words.add("--");
+        words.addAll(program);
         begin("run", words);
-        await("the ranks", () -> iteration() > 0);
     }
 
     String images() {
@@ -121,6 +128,20 @@ final class GpuJob implements AutoCloseable {
         List<String> words = new ArrayList<>(List.of("checkpoint", "job"));
         words.addAll(List.of(options));
         return commands.start(as, words.toArray(String[]::new));
+    }
+
+    /** What {@code udckpt} says to this, with the stand-in where the dynamic linker looks. */
+    String say(String... words) throws Exception {
+        String as = words[0] + asked++;
+        Map<String, String> with = new HashMap<>(environment);
+        with.put("LD_LIBRARY_PATH", directory.toString());
+        Process said = commands.start(as, with, words);
+        try {
+            assertTrue(said.waitFor(SECONDS, TimeUnit.SECONDS), () -> text(as));
+        } finally {
+            said.destroyForcibly();
+        }
+        return commands.printed(as);
     }
 
     /** What the driver was asked for, in order: RANK ACTION RESULT. */

@@ -11,6 +11,7 @@ import org.udckpt.process.cuda.CudaDriver;
 import org.udckpt.process.cuda.CudaError;
 import org.udckpt.process.cuda.CudaState;
 import org.udckpt.process.cuda.CudaTimes;
+import org.udckpt.process.tracking.WriteTracking;
 import org.udckpt.support.report.ExitCode;
 import org.udckpt.support.report.Failure;
 import org.udckpt.support.report.Messages;
@@ -41,6 +42,13 @@ final class CudaProcess {
         this.hostPid = hostPid;
         this.pid = pid;
         this.library = library;
+    }
+
+    /** A GPU writes to pinned memory, which the kernel does not see: all of it is read. */
+    void leave(WriteTracking writes) {
+        if (writes.on()) {
+            writes.leave(hostPid);
+        }
     }
 
     CudaDriver driver() {
@@ -116,9 +124,11 @@ final class CudaProcess {
                 Messages.debugTrace(name + " has ended by itself", e);
                 return;
             }
+            Failure lost = new Failure(ExitCode.IO, (e instanceof Failure ? "" : name + ": ") + e.getMessage()
+                    + "; its CUDA state did not come back, so it was ended", e);
+            Messages.error(lost.getMessage(), lost); // who asked for the checkpoint may not be who runs the job
             end();
-            throw new Failure(ExitCode.IO, e instanceof Failure ? e.getMessage() + ", so it was ended"
-                    : name + ": " + e.getMessage() + "; its CUDA state did not come back, so it was ended", e);
+            throw lost;
         }
     }
 

@@ -45,13 +45,14 @@ final class CudaProcesses {
                         .add(new CudaProcess(driver, name, process.hostPid(), process.pid(), library)));
             }
         }
+        found.forEach(process -> process.leave(job.tracking()));
         if (found.isEmpty()) {
             return CudaSuspension.NONE;
         }
         Duration timeout = job.settings().cudaLockTimeout();
         try {
             List<Gpu> gpus = found.getFirst().driver().gpus();
-            return new CudaSuspension(found, gpus, timeout);
+            return new CudaSuspension(found, gpus, timeout, job.facts().span().isAll());
         } catch (CudaError e) {
             throw new Failure(ExitCode.IO, "the GPUs of this host: " + e.getMessage(), e);
         }

@@ -16,10 +16,10 @@ import org.udckpt.support.report.Messages;
  * failure {@link #undo} brings all back to running.
  */
 final class CudaSuspension {
-    static final CudaSuspension NONE = new CudaSuspension(List.of(), List.of(), Duration.ZERO);
+    static final CudaSuspension NONE = new CudaSuspension(List.of(), List.of(), Duration.ZERO, true);
     /**
      * Where one rank is locked before it has launched the kernel that another rank's kernel waits for, neither can end:
-     * all run again then, and it is tried anew.
+     * all run again then, and it is tried anew. Of a job on several hosts that is the lead's to say.
      */
     private static final int TRIES = 5;
     private static final long PAUSE_MS = 20;
@@ -27,15 +27,18 @@ final class CudaSuspension {
     private final List<CudaProcess> processes;
     private final List<Gpu> gpus;
     private final Duration timeout;
+    private final int tries;
 
     /**
      * @param gpus of this host
-     * @param timeout for all to be locked
+     * @param timeout for all to be locked, a fifth for each try
+     * @param alone whether the job has no ranks elsewhere
      */
-    CudaSuspension(List<CudaProcess> processes, List<Gpu> gpus, Duration timeout) {
+    CudaSuspension(List<CudaProcess> processes, List<Gpu> gpus, Duration timeout, boolean alone) {
         this.processes = List.copyOf(processes);
         this.gpus = List.copyOf(gpus);
-        this.timeout = timeout;
+        this.timeout = timeout.dividedBy(TRIES);
+        this.tries = alone ? TRIES : 1;
     }
 
     boolean isEmpty() {
@@ -59,11 +62,11 @@ final class CudaSuspension {
      * @throws Failure 75 where kernels did not end in time; all run then
      */
     void lock() {
-        for (int tried = 0; tried < TRIES; tried++) {
+        for (int tried = 1;; tried++) {
             List<CudaProcess> late = new ArrayList<>();
             try {
                 all(process -> {
-                    if (!process.lock(timeout.dividedBy(TRIES))) {
+                    if (!process.lock(timeout)) {
                         synchronized (late) {
                             late.add(process);
                         }
@@ -76,10 +79,11 @@ final class CudaSuspension {
                 return;
             }
             Failure failure = new Failure(ExitCode.BUSY, "kernels of " + late + " did not end within "
-                    + timeout.toMillis() + " ms while the job's other CUDA calls waited; try again later, or with a "
+                    + timeout.multipliedBy(tries).toMillis()
+                    + " ms while the job's other CUDA calls waited; try again later, or with a "
                     + "longer cuda-lock-timeout");
             undoAfter(failure);
-            if (tried == TRIES - 1 || failure.getSuppressed().length > 0) {
+            if (tried == tries || failure.getSuppressed().length > 0) {
                 throw failure;
             }
             pause();
@@ -100,12 +104,12 @@ final class CudaSuspension {
         all(CudaProcess::goOn);
     }
 
-    /** After a failure, from wherever it was reached. What cannot be brought back is ended, and reported. */
+    /** After a failure, from wherever it was reached. What cannot be brought back has been reported, and ended. */
     void undo() {
         try {
             goOn();
         } catch (Failure e) {
-            Messages.error(e.getMessage(), e);
+            Messages.debugTrace("after a failure", e);
         }
     }
 
@@ -113,7 +117,6 @@ final class CudaSuspension {
         try {
             goOn();
         } catch (Failure also) {
-            Messages.error(also.getMessage(), also);
             failure.addSuppressed(also);
         }
         return failure;

@@ -13,7 +13,7 @@ import org.udckpt.process.cuda.CudaTimes;
 import org.udckpt.process.cuda.Gpu;
 import org.udckpt.process.cuda.GpuPair;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
 import org.udckpt.store.ImageTables;
 import org.udckpt.support.config.Settings;
 import org.udckpt.support.report.ExitCode;
@@ -40,24 +40,24 @@ public final class CudaRestart {
     /**
      * Before anything is started.
      *
+     * @param image whose files are where this host has them
      * @throws Failure 69 where this host has no driver, or not the GPUs; 64 for a wrong {@code --map-gpu}
      */
-    public static CudaRestart plan(NodeReader node, List<ProcessState> processes, Settings settings)
-            throws IOException {
-        List<CudaTimes> suspended = ImageTables.readCuda(node, processes);
+    public static CudaRestart plan(NodeReader node, JobImage image, Settings settings) throws IOException {
+        List<CudaTimes> suspended = ImageTables.readCuda(node, image.processes());
         Map<String, String> wanted = GpuMapping.wanted(settings);
-        if (suspended.isEmpty()) {
-            return NONE;
-        }
         List<Gpu> before = ImageTables.readGpus(node);
         boolean alone = node.checkpoint().nodes().size() == 1;
         for (String old : wanted.keySet()) {
             if (alone && before.stream().noneMatch(gpu -> gpu.uuid().equals(old))) {
                 throw new Failure(ExitCode.USAGE, "--map-gpu: the checkpoint has no GPU " + old + "; it has "
-                        + String.join(", ", before.stream().map(Gpu::uuid).toList()));
+                        + (before.isEmpty() ? "none" : String.join(", ", before.stream().map(Gpu::uuid).toList())));
             }
         }
-        CudaDriver driver = driver(suspended.getFirst().library());
+        if (suspended.isEmpty()) {
+            return NONE;
+        }
+        CudaDriver driver = driver(mapped(image, suspended.getFirst()));
         List<GpuPair> pairs = GpuMapping.of(before, driver.gpus(), wanted);
         if (!pairs.isEmpty() && driver.version() < CudaDriver.WITH_PAIRS) {
             throw new Failure(ExitCode.UNSUPPORTED, "the job used other GPUs than this host has, and the driver is for "
@@ -67,10 +67,25 @@ public final class CudaRestart {
         return new CudaRestart(driver, suspended, pairs);
     }
 
-    /** @param library of the processes, which may be elsewhere here */
-    private static CudaDriver driver(String library) {
-        String path = Files.exists(Path.of(library)) ? library : CudaDriver.NAME;
+    /** Where the library is here that the process goes on with. */
+    private static String mapped(JobImage image, CudaTimes process) {
+        String name = name(process.library());
+        return image.regions().stream().filter(region -> region.pid() == process.pid()).map(Region::path)
+                .filter(path -> path.startsWith("/") && name(path).equals(name)).findFirst()
+                .orElse(process.library());
+    }
+
+    private static String name(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    /** @param path of the library; its version is the kernel driver's, and no other one can stand in for it */
+    private static CudaDriver driver(String path) {
         try {
+            if (Files.notExists(Path.of(path)) && CudaDriver.open(CudaDriver.NAME).isPresent()) {
+                throw new Failure(ExitCode.UNSUPPORTED, "the job goes on with " + path + ", and this host has another "
+                        + "version of the driver: restart it where the version is the same");
+            }
             CudaDriver driver = CudaDriver.open(path).orElseThrow(() -> new Failure(ExitCode.UNSUPPORTED,
                     "the job uses CUDA, and this host has no CUDA driver (" + path + " cannot be loaded): restart it "
                             + "on a host with NVIDIA's driver 570 or later"));

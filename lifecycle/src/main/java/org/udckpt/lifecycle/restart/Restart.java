@@ -80,11 +80,11 @@ public final class Restart {
         this.reader = node.checkpoint();
         this.node = node;
         this.contents = beside(() -> {
-            JobImage image = ImageTables.readImage(node);
-            return new Contents(relocation.of(image),
+            JobImage image = ImageTables.readImage(node), here = relocation.of(image);
+            return new Contents(here,
                     ImageTables.readRanks(node, image, StateTables.readJob(reader).span(node)),
                     ImageTables.readMemory(node, image),
-                    CudaRestart.plan(node, image.processes(), settings));
+                    CudaRestart.plan(node, here, settings));
         });
     }
 
