@@ -54,8 +54,8 @@ test_cuda() {
     if [ -e /dev/nvidia0 ]; then
         say "nothing of this ran on this machine's GPU: udckpt has no CUDA program of its own to run there yet"
     else
-        say "nothing of this ran on a GPU: this machine has none (/dev/nvidia0); udckpt has no CUDA program of its own" \
-            "to run there yet"
+        say "nothing of this ran on a GPU: this machine has none (/dev/nvidia0), and udckpt has no CUDA program" \
+            "of its own to run on one yet"
     fi
 }
 

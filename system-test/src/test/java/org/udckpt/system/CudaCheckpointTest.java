@@ -81,6 +81,7 @@ class CudaCheckpointTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void theJobComputesWhileTheImageIsWritten() throws Exception {
         try (GpuJob job = new GpuJob()) {
@@ -223,7 +224,8 @@ class CudaCheckpointTest {
     @Test
     void aMappedDeviceOfTheDriversIsRefused() throws Exception {
         assertRefused("/dev/nvidia9 is still mapped", "cp " + CommandLine.artifact("standin-cuda/libcuda.so.1")
-                + " /dev/nvidia9; exec /lib64/ld-linux-x86-64.so.2 --preload /dev/nvidia9 /bin/sh -c 'touch ready; %s'");
+                + " /dev/nvidia9; exec /lib64/ld-linux-x86-64.so.2 --preload /dev/nvidia9"
+                + " /bin/sh -c 'touch ready; %s'");
     }
 
     private static void assertRefused(String words, String script) throws Exception {

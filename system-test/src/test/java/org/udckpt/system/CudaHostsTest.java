@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,6 +32,7 @@ class CudaHostsTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aFailureOfOneHostLetsAllGoOn() throws Exception {
         try (GpuJob job = new GpuJob(HOSTS)) {
@@ -48,6 +50,7 @@ class CudaHostsTest {
     }
 
     /** The lead restarts it from the last good checkpoint. */
+    @Tag("slow")
     @Test
     void aRankThatOneHostLosesRestartsTheJob() throws Exception {
         try (GpuJob job = new GpuJob(HOSTS)) {

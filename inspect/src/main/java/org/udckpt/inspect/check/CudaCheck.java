@@ -1,12 +1,11 @@
 package org.udckpt.inspect.check;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 import org.udckpt.process.cuda.CudaDriver;
 import org.udckpt.process.cuda.CudaError;
 import org.udckpt.process.cuda.Gpu;
@@ -14,12 +13,12 @@ import org.udckpt.support.report.Durations;
 
 /** Which GPUs are here, and whether their driver can suspend the ranks that use them. */
 final class CudaCheck {
-    private static final Path KERNEL_DRIVER = Path.of("/proc/driver/nvidia/version");
+    private static final String KERNEL_DRIVER = "/proc/driver/nvidia/version";
     private static final Pattern VERSION = Pattern.compile("\\b\\d{3}\\.\\d+(?:\\.\\d+)?\\b");
 
     private CudaCheck() {}
 
-    static Finding look() throws IOException {
+    static Finding look() {
         try {
             Optional<CudaDriver> driver = CudaDriver.open(CudaDriver.NAME);
             return driver.isEmpty() ? Finding.ok("GPUs", "no CUDA driver") : of(driver.get());
@@ -29,7 +28,7 @@ final class CudaCheck {
         }
     }
 
-    private static Finding of(CudaDriver driver) throws IOException {
+    private static Finding of(CudaDriver driver) {
         List<Gpu> gpus = driver.gpus();
         String found = "driver " + kernelDriver() + "for CUDA " + driver.versionText() + "; "
                 + String.join(", ", gpus.stream().map(
@@ -45,11 +44,15 @@ final class CudaCheck {
     }
 
     /** {@code 570.86.10 }; empty where the kernel's half does not say it. */
-    private static String kernelDriver() throws IOException {
-        if (!Files.exists(KERNEL_DRIVER)) {
+    private static String kernelDriver() {
+        try {
+            Matcher version = VERSION.matcher(Proc.text(KERNEL_DRIVER));
+            return version.find() ? version.group() + " " : "";
+        } catch (LinuxError e) {
+            if (e.errno() != LinuxError.ENOENT) {
+                throw e;
+            }
             return "";
         }
-        Matcher version = VERSION.matcher(Files.readString(KERNEL_DRIVER));
-        return version.find() ? version.group() + " " : "";
     }
 }

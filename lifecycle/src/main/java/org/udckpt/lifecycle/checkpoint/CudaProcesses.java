@@ -9,9 +9,7 @@ import java.util.OptionalInt;
 import org.udckpt.agent.Job;
 import org.udckpt.agent.JobProcess;
 import org.udckpt.agent.JobRanks;
-import org.udckpt.linux.Files;
-import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.Proc;
+import org.udckpt.linux.UntrustedPath;
 import org.udckpt.process.cuda.CudaDriver;
 import org.udckpt.process.cuda.CudaError;
 import org.udckpt.process.cuda.Gpu;
@@ -58,11 +56,15 @@ final class CudaProcesses {
         }
     }
 
-    /** Empty: the process has loaded the library, and no CUDA state (UCX, for one, loads it to look for GPUs). */
+    /**
+     * Empty: the process has loaded the library, and no CUDA state (UCX, for one, loads it to look for GPUs). Any
+     * library of the driver's that is loaded here will do, where the process has another file system: its version is
+     * that of the driver in the kernel.
+     */
     private static Optional<CudaDriver> driver(int pid, String name, String library) {
         String why;
         try {
-            Optional<CudaDriver> driver = CudaDriver.open(seenFromHere(pid, library));
+            Optional<CudaDriver> driver = CudaDriver.open(library).or(() -> CudaDriver.open(CudaDriver.NAME));
             if (driver.isPresent()) {
                 driver.get().requireState(pid);
                 return driver;
@@ -70,34 +72,15 @@ final class CudaProcesses {
             why = library + " cannot be loaded";
         } catch (CudaError e) {
             why = e.getMessage() + e.advice();
+        } catch (UntrustedPath e) {
+            why = e.getMessage();
         }
-        Optional<String> gpu = openNode(pid);
+        Optional<String> gpu = NvidiaNodes.openIn(pid);
         if (gpu.isPresent()) {
             throw new Failure(ExitCode.UNSUPPORTED, name + " has " + gpu.get() + " open, but its CUDA state cannot be "
                     + "suspended: " + why + "; 'udckpt check' says what the driver supports");
         }
         Messages.debugStep(name + " maps " + library + " and has no CUDA state: " + why);
-        return Optional.empty();
-    }
-
-    /** The path at which this process finds the file that the other one sees at {@code library}. */
-    private static String seenFromHere(int pid, String library) {
-        String through = "/proc/" + pid + "/root" + library;
-        Files.Stat there = Files.tryStat(through), here = Files.tryStat(library);
-        return there == null || here != null && here.isSame(there) ? library : through;
-    }
-
-    private static Optional<String> openNode(int pid) {
-        try {
-            for (int fd : Proc.descriptors(pid)) {
-                String link = Files.readLink("/proc/" + pid + "/fd/" + fd);
-                if (link != null && NvidiaNodes.has(link)) {
-                    return Optional.of(link);
-                }
-            }
-        } catch (LinuxError ended) {
-            Messages.debugTrace("process " + pid + " has ended", ended); // what that means the capture says
-        }
         return Optional.empty();
     }
 }

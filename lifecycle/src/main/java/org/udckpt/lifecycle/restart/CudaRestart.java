@@ -1,8 +1,6 @@
 package org.udckpt.lifecycle.restart;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -79,16 +77,20 @@ public final class CudaRestart {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
+    private static Failure missing(String path) {
+        return new Failure(ExitCode.UNSUPPORTED, CudaDriver.open(CudaDriver.NAME).isPresent()
+                ? "the job goes on with " + path
+                        + ", and this host has another version of the driver: restart it where "
+                        + "the version is the same"
+                : "the job uses CUDA, and this host has no CUDA driver (" + path
+                        + " cannot be loaded): restart it on a "
+                        + "host with NVIDIA's driver 570 or later");
+    }
+
     /** @param path of the library; its version is the kernel driver's, and no other one can stand in for it */
     private static CudaDriver driver(String path) {
         try {
-            if (Files.notExists(Path.of(path)) && CudaDriver.open(CudaDriver.NAME).isPresent()) {
-                throw new Failure(ExitCode.UNSUPPORTED, "the job goes on with " + path + ", and this host has another "
-                        + "version of the driver: restart it where the version is the same");
-            }
-            CudaDriver driver = CudaDriver.open(path).orElseThrow(() -> new Failure(ExitCode.UNSUPPORTED,
-                    "the job uses CUDA, and this host has no CUDA driver (" + path + " cannot be loaded): restart it "
-                            + "on a host with NVIDIA's driver 570 or later"));
+            CudaDriver driver = CudaDriver.open(path).orElseThrow(() -> missing(path));
             if (!driver.checkpoints()) {
                 throw new Failure(ExitCode.UNSUPPORTED, "the job uses CUDA, and the driver of this host (CUDA "
                         + driver.versionText() + ") cannot restore it: driver 570 or later is needed");

@@ -37,8 +37,8 @@ final class GpuMapping {
     }
 
     /**
-     * Each GPU comes back on the one that was asked for, else on itself, else on the first one of its kind that is left.
-     * The driver does not say which of them a process used: so all of them need a place.
+     * Each GPU comes back on the one that was asked for, else on itself, else on the first one of its kind that is
+     * left. The driver does not say which of them a process used: so all of them need a place.
      *
      * @param before at the checkpoint
      * @param here of this host

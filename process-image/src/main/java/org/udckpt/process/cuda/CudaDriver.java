@@ -14,7 +14,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.NativeCall;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.UntrustedPath;
+import org.udckpt.linux.User;
 
 /**
  * NVIDIA's driver library, as the CUDA Driver API documents it ("CUDA Checkpointing", CUDA 12.8 and later): functions
@@ -29,6 +34,7 @@ public final class CudaDriver {
     public static final int WITH_PAIRS = 13000;
     private static final int ARGUMENTS = 64; // bytes of each CUcheckpoint...Args
     private static final int PAIR = 2 * Gpu.UUID_BYTES, PAIRS_COUNT = 8; // offset in CUcheckpointRestoreArgs
+    private static final int OTHERS_WRITE = 022;
     private static final int NAME_BYTES = 256, TEXT_BYTES = 1024;
     private static final List<String> CHECKPOINTING =
             List.of("cuCheckpointProcessLock", "cuCheckpointProcessCheckpoint", "cuCheckpointProcessRestore",
@@ -49,25 +55,50 @@ public final class CudaDriver {
     /**
      * The driver, initialized; opened once for each path, and never closed.
      *
-     * @param path of the library, or {@link #NAME}
+     * @param path of the library, or {@link #NAME}, for the dynamic linker to find
      * @return empty: there is no such library, or nothing that can be loaded
      * @throws CudaError where it finds no GPU, or may not use it
+     * @throws UntrustedPath where others can change the file: a process of the job may have chosen it
      */
     public static synchronized Optional<CudaDriver> open(String path) {
         CudaDriver known = OPENED.get(path);
         if (known != null) {
             return Optional.of(known);
         }
-        SymbolLookup library;
+        Optional<SymbolLookup> library = path.equals(NAME) ? load(NAME) : loadFile(path);
+        library.ifPresent(one -> OPENED.put(path, new CudaDriver(one)));
+        return Optional.ofNullable(OPENED.get(path));
+    }
+
+    private static Optional<SymbolLookup> load(String name) {
         try {
-            library = path.indexOf('/') < 0 ? SymbolLookup.libraryLookup(path, Arena.global())
-                    : SymbolLookup.libraryLookup(java.nio.file.Path.of(path), Arena.global());
+            return Optional.of(SymbolLookup.libraryLookup(name, Arena.global()));
         } catch (IllegalArgumentException notThere) {
             return Optional.empty();
         }
-        CudaDriver driver = new CudaDriver(library);
-        OPENED.put(path, driver);
-        return Optional.of(driver);
+    }
+
+    /** What was looked at is what is loaded. */
+    private static Optional<SymbolLookup> loadFile(String path) {
+        int fd;
+        try {
+            fd = Files.open(path, Syscall.O_RDONLY | Syscall.O_NONBLOCK);
+        } catch (LinuxError e) {
+            if (e.errno() == LinuxError.ENOENT) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+        try {
+            Files.Stat stat = Files.stat(fd);
+            if (stat.type() != Files.Stat.REGULAR || !User.isTrusted(stat.uid()) || (stat.mode() & OTHERS_WRITE) != 0) {
+                throw new UntrustedPath(path + " is not a library that only you or root can write to, so udckpt does "
+                        + "not load it; use the driver's own, or run chmod go-w " + path);
+            }
+            return load("/proc/self/fd/" + fd);
+        } finally {
+            Files.close(fd);
+        }
     }
 
     /** Of the CUDA that it supports at most: 1000 * major + 10 * minor. */

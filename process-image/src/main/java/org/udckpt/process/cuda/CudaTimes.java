@@ -6,8 +6,8 @@ import java.util.Set;
 import org.udckpt.process.model.BrokenTable;
 
 /**
- * What the driver took to suspend a process and to let it go on, in nanoseconds; a row of an image's table {@code cuda}.
- * A restart restores and unlocks exactly the processes that have one.
+ * What the driver took to suspend a process and to let it go on, in nanoseconds; a row of an image's table
+ * {@code cuda}. A restart restores and unlocks exactly the processes that have one.
  *
  * @param pid in the image
  * @param library the driver's library that it has mapped, a path

@@ -4,12 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.udckpt.linux.UntrustedPath;
 import org.udckpt.process.model.BrokenTable;
 
 /** The driver by its documented names, on the stand-in of the system tests, which has no GPU without its directory. */
@@ -24,6 +27,21 @@ class CudaDriverTest {
         CudaError error = assertThrows(CudaError.class, () -> CudaDriver.open(standin));
         assertEquals("cuInit: CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)", error.getMessage());
         assertEquals(100, error.code());
+    }
+
+    /** A process of the job says where its library is: nobody else's code runs in the agent. */
+    @Test
+    void whatOthersCanWriteIsNotLoaded() throws Exception {
+        Path library = Files.createTempFile("udckpt-libcuda", ".so");
+        try {
+            Files.setPosixFilePermissions(library, PosixFilePermissions.fromString("rwxrwxrwx"));
+            assertThrows(UntrustedPath.class, () -> CudaDriver.open(library.toString()));
+            assertThrows(UntrustedPath.class, () -> CudaDriver.open("/dev/null"));
+            Files.setPosixFilePermissions(library, PosixFilePermissions.fromString("rwxr-xr-x"));
+            assertEquals(Optional.empty(), CudaDriver.open(library.toString()));
+        } finally {
+            Files.delete(library);
+        }
     }
 
     @Test
