@@ -48,6 +48,17 @@ test_one() {
     test_class "${found%%/*}" verify "$@"
 }
 
+# test_cuda [PROPERTY...]: says what of it ran on what.
+test_cuda() {
+    test_class system-test verify "Cuda*Test" "$@" || return
+    if [ -e /dev/nvidia0 ]; then
+        say "nothing of this ran on this machine's GPU: udckpt has no CUDA program of its own to run there yet"
+    else
+        say "nothing of this ran on a GPU: this machine has none (/dev/nvidia0), and udckpt has no CUDA program" \
+            "of its own to run on one yet"
+    fi
+}
+
 # test_counted WORD COUNT PROPERTY MODULE PHASE CLASS [--seed S] [--count N]: a class that makes COUNT runs of chance
 test_counted() {
     local word=$1 count=$2 property=$3 module=$4 phase=$5 class=$6 seed=()

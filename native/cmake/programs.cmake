@@ -10,6 +10,14 @@ foreach(source ${FEATURES})
   target_link_libraries(feature_${name} PRIVATE Threads::Threads rt m)
 endforeach()
 
+# What stands in for NVIDIA's driver library in tests (system-test/src/test/cuda).
+add_library(standin_cuda SHARED ${ROOT}/system-test/src/test/cuda/standin_cuda.c
+  ${ROOT}/system-test/src/test/cuda/standin_checkpoint.c)
+set_target_properties(standin_cuda PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/standin-cuda)
+target_compile_options(standin_cuda PRIVATE -O2 -fvisibility=default)
+target_link_libraries(standin_cuda PRIVATE Threads::Threads dl)
+
 # The programs that run under MPI are ordinary ones: built by the MPI's own compiler wrapper, knowing nothing of us.
 find_wrapper(MPICC mpi.h mpicc.mpich mpicc)
 file(GLOB MPI_PROGRAMS CONFIGURE_DEPENDS ${ROOT}/bench/src/main/c/*.c ${ROOT}/system-test/src/test/c/*.c)

@@ -25,7 +25,7 @@ final class HelpGroups {
         GROUPS.put("Job", Set.of("-n", "--name", "--mpi", "--env", "--grace"));
         GROUPS.put("Placement",
                 Set.of("--hosts", "--ranks-per-unit", "--starter", "--fan-out", "--start-timeout", "--move-host",
-                        "--keep-together"));
+                        "--map-gpu", "--keep-together"));
         GROUPS.put("Checkpoints",
                 Set.of("--interval", "--mtbf", "--full-interval", "--write-tracking", "--verify-tracking", "--compress",
                         "--integrity", "--encrypt", "--lazy", "--no-wait", "--then", "--detach-debuggers"));

@@ -174,6 +174,10 @@ final class InspectJson {
                         .put("objects", times.objectsNs()).put("fork", times.forkNs())
                         .put("resume", times.resumeNs()).put("total", times.totalNs());
             }
+            where.cuda().stream().filter(cuda -> own.stream().anyMatch(one -> one.state().pid() == cuda.pid()))
+                    .forEach(cuda -> node.withArray("cuda_ns").addObject().put("pid", cuda.pid())
+                            .put("lock", cuda.lockNs()).put("checkpoint", cuda.checkpointNs())
+                            .put("restore", cuda.restoreNs()).put("unlock", cuda.unlockNs()));
         }
     }
 

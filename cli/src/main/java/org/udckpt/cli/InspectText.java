@@ -14,6 +14,7 @@ import org.udckpt.inspect.view.ProcessView;
 import org.udckpt.inspect.view.RegionView;
 import org.udckpt.inspect.view.WriteTimes;
 import org.udckpt.process.capture.PhaseTimes;
+import org.udckpt.process.cuda.CudaTimes;
 import org.udckpt.store.Extents;
 import org.udckpt.store.JobRow;
 import org.udckpt.store.OpenNode;
@@ -53,6 +54,7 @@ final class InspectText {
         System.out.printf("objects    %s%n", counts(view.objectKinds()));
         new InspectFilesText(view.files()).printSummary();
         new InspectIdentitiesText(view.identities(), view.savedLibraries()).printSummary();
+        view.nodes().forEach(InspectText::gpus);
         view.image().ranks().forEach(this::rank);
         view.nodes().forEach(this::others);
     }
@@ -124,14 +126,19 @@ final class InspectText {
         NodeView node = view.nodeOf(rank);
         System.out.printf("%s%s%s%n", node.node().processes().name(rank), view.image().place(node.node()),
                 stop(node, node.of(rank)));
-        node.of(rank).forEach(InspectText::process);
+        node.of(rank).forEach(process -> process(node, process));
         endpoints(view.endpoints(rank));
+    }
+
+    private static void gpus(NodeView node) {
+        node.gpus().forEach(gpu -> System.out.printf("gpu %-6d %s with %s, %s%n", gpu.ordinal(),
+                PrintableStream.line(gpu.name()), Durations.bytes(gpu.memory()), gpu.uuid()));
     }
 
     private void others(NodeView node) {
         if (!node.others().isEmpty()) {
             System.out.printf("no rank%s%s%n", view.image().place(node.node()), stop(node, node.others()));
-            node.others().forEach(InspectText::process);
+            node.others().forEach(process -> process(node, process));
         }
     }
 
@@ -144,15 +151,24 @@ final class InspectText {
                         + Durations.format(times.resumeNs());
     }
 
-    private static void process(ProcessView process) {
+    private static void process(NodeView node, ProcessView process) {
         System.out.printf("    process %d (%s): %d threads, %s; %s%n", process.state().pid(),
                 PrintableStream.line(process.state().name()), process.threads().size(),
                 stored(process), counts(process.descriptorKinds()));
+        node.cuda().stream().filter(times -> times.pid() == process.state().pid()).map(InspectText::cuda)
+                .forEach(System.out::println);
         for (RegionView region : process.largest(LARGEST)) {
             System.out.println("        %12s of %-12s %-9s 0x%x %s".formatted(Durations.bytes(region.stored()),
                     Durations.bytes(region.region().size()), region.kind().word(),
                     region.region().start(), region.region().path()).stripTrailing());
         }
+    }
+
+    static String cuda(CudaTimes times) {
+        return "        CUDA: locked in " + Durations.format(times.lockNs()) + ", checkpointed in "
+                + Durations.format(times.checkpointNs()) + (times.restoreNs() == 0 ? ""
+                        : ", restored in " + Durations.format(times.restoreNs()) + ", unlocked in "
+                                + Durations.format(times.unlockNs()));
     }
 
     static String stored(ProcessView process) {

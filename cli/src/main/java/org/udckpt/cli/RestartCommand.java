@@ -84,6 +84,10 @@ final class RestartCommand implements Callable<Integer> {
             + "OLD are now below NEW: program, libraries, open files; can be repeated, the longest match is used")
     private List<String> moves = List.of();
 
+    @picocli.CommandLine.Option(names = "--map-gpu", paramLabel = "OLD=NEW", description = "what was on the GPU with "
+            + "the UUID OLD comes back on NEW, which is of the same kind; can be repeated")
+    private List<String> gpus = List.of();
+
     @picocli.CommandLine.Option(names = "--workdir", paramLabel = "DIR",
             description = "the job's working directory; default: as before")
     private String directory;
@@ -124,6 +128,7 @@ final class RestartCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         Settings settings = nodes.over(checkpoints.over(common.settings(debug.traces()))).flag(Option.DEVICE, device)
                 .flag(Option.LAZY, lazy)
+                .flag(Option.MAP_GPU, gpus.isEmpty() ? null : String.join(",", gpus))
                 .flag(Option.ENV, NewVariables.joined(environment)).checked();
         NewVariables.of(settings);
         Optional<SlurmNodes> slurm =
@@ -189,7 +194,8 @@ final class RestartCommand implements Callable<Integer> {
         Optional<LostLead> lost = LostLead.ofThisProcess();
         Optional<ImageLocation> left =
                 lost.flatMap(one -> one.checkpoint(settings, RestartSupervisor.directory(settings, location)));
-        if (left.isPresent()) { // where the files are was said of the one that it began with
+        if (left.isPresent()) { // where files and GPUs are was said of the one that it began with
+            settings.flag(Option.MAP_GPU, "");
             return RestartSupervisor.run(settings, left.get(), Relocation.NONE,
                     () -> MultiHostRun.restart(settings, installation, hosts, left.get(), lost.get().name(),
                             lost.get().place(settings, place), Relocation.NONE));

@@ -27,6 +27,7 @@ import org.udckpt.launch.SoftPorts;
 import org.udckpt.lifecycle.checkpoint.JobFiles;
 import org.udckpt.lifecycle.job.JobStorage;
 import org.udckpt.lifecycle.lead.Placer;
+import org.udckpt.lifecycle.restart.CudaRestart;
 import org.udckpt.lifecycle.restart.Relocations;
 import org.udckpt.lifecycle.restart.Restart;
 import org.udckpt.lifecycle.restart.RestartLock;
@@ -73,6 +74,7 @@ public final class RestartPlanning {
                 RestartLock _ = RestartLock.look(location.parent(), Tiers.of(settings))) {
             OpenNode node = OpenNode.read(Restart.onlyNode(reader), StateTables.readJob(reader));
             Restart.checkMachine(reader);
+            CudaRestart.plan(reader.nodes().getFirst(), moved.of(node.image()), settings);
             JobState state = StateTables.readJob(reader);
             HostLayout layout = Restart.layout(state, wanted);
             String job = Restart.facts(name, location.parent(), reader, state, layout, node.state()).name();
@@ -146,6 +148,11 @@ public final class RestartPlanning {
                 } catch (FilesChanged | NameRefused | LinuxError | RestoreException otherwise) {
                     // here: on the unit's own host it may be as it should
                     unseen.add(new RestartPlan.Unseen(number, unit.host(), otherwise.getMessage()));
+                }
+                try {
+                    CudaRestart.plan(reader.nodes().get(number), here.of(node.image()), settings);
+                } catch (Failure otherGpus) {
+                    unseen.add(new RestartPlan.Unseen(number, unit.host(), otherGpus.getMessage()));
                 }
             }
             return new RestartPlan(location.entry().directory().toString(), job.name(), job.generation(),

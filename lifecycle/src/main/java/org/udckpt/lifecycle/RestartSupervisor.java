@@ -45,6 +45,9 @@ public final class RestartSupervisor {
     /** The checkpoint to which {@link #relocation} belongs. */
     private long moved = -1;
     private Relocation relocation = Relocation.NONE;
+    private Settings settings;
+    /** For the same checkpoint: by the next one the job is on the GPUs that this chose. */
+    private String gpus = "";
     private String name;
     private JobRun run;
     private int code;
@@ -105,7 +108,9 @@ public final class RestartSupervisor {
         }
     }
 
-    private int run(Settings settings, First first) throws InterruptedException {
+    private int run(Settings given, First first) throws InterruptedException {
+        settings = given;
+        gpus = given.text(Option.MAP_GPU);
         if (Interval.of(settings) instanceof Interval.Never) {
             Messages.info("no --interval is set: a job that fails is restarted only from checkpoints taken by "
                     + "'udckpt checkpoint'");
@@ -177,7 +182,9 @@ public final class RestartSupervisor {
 
     private Optional<JobRun> restart(ImageLocation location) throws InterruptedException {
         try {
-            JobRun next = run.again(location, location.entry().id() == moved ? relocation : Relocation.NONE);
+            boolean same = location.entry().id() == moved;
+            settings.flag(Option.MAP_GPU, same ? gpus : "");
+            JobRun next = run.again(location, same ? relocation : Relocation.NONE);
             began = Instant.now();
             // it came too early for the new processes
             between.awaitEnd(Duration.ZERO).ifPresent(signal -> next.end(endedBy(signal)));

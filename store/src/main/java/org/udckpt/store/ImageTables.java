@@ -2,12 +2,16 @@ package org.udckpt.store;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.udckpt.address.RankSpan;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.read.NodeReader;
 import org.udckpt.image.table.RecordTable;
 import org.udckpt.image.write.NodeWriter;
 import org.udckpt.process.check.ImageCheck;
+import org.udckpt.process.cuda.CudaTimes;
+import org.udckpt.process.cuda.Gpu;
 import org.udckpt.process.kinds.ObjectKinds;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.BrokenTable;
@@ -129,6 +133,43 @@ public final class ImageTables {
         if (!image.names().isEmpty()) {
             node.table(NAMES, JobName.class, image.names());
         }
+    }
+
+    /**
+     * What the driver took for processes that use CUDA, and the GPUs of the host; nothing where none does.
+     *
+     * @param times also of processes that have ended before the stop, which are left out
+     */
+    public static void writeCuda(NodeWriter node, JobImage image, List<CudaTimes> times, List<Gpu> gpus)
+            throws IOException {
+        Set<Integer> pids = image.processes().stream().map(ProcessState::pid).collect(Collectors.toSet());
+        List<CudaTimes> there = times.stream().filter(one -> pids.contains(one.pid())).toList();
+        if (!there.isEmpty()) {
+            node.table(CudaTimes.TABLE, CudaTimes.class, there);
+            node.table(Gpu.TABLE, Gpu.class, gpus);
+        }
+    }
+
+    /** Empty where no process used CUDA, and in images that are older than this table. */
+    public static List<CudaTimes> readCuda(NodeReader node, List<ProcessState> processes) throws IOException {
+        List<CudaTimes> rows = node.tableIfThere(CudaTimes.TABLE, CudaTimes.class);
+        try {
+            CudaTimes.check(rows, processes.stream().map(ProcessState::pid).collect(Collectors.toSet()));
+        } catch (BrokenTable broken) {
+            throw corrupt(node, broken);
+        }
+        return rows;
+    }
+
+    /** The GPUs that the host had, by ordinal. */
+    public static List<Gpu> readGpus(NodeReader node) throws IOException {
+        List<Gpu> rows = node.tableIfThere(Gpu.TABLE, Gpu.class);
+        try {
+            Gpu.check(rows);
+        } catch (BrokenTable broken) {
+            throw corrupt(node, broken);
+        }
+        return rows;
     }
 
     /**

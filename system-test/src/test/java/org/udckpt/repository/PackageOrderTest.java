@@ -33,7 +33,7 @@ class PackageOrderTest {
             "address-map: address",
             "ud-virt: ud ud.disni",
             "rc-virt:",
-            "process-image: process.huge process.model process.names process.files process.trace"
+            "process-image: process.huge process.model process.cuda process.names process.files process.trace"
                     + " process.tracking"
                     + " process.identity process.kinds.base process.kinds.aio process.kinds.cgroup"
                     + " process.kinds.deleted"

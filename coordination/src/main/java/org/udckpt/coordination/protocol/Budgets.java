@@ -5,8 +5,11 @@ import java.time.Duration;
 /** How long each phase may take at most, in nanoseconds: a phase that takes longer has failed. */
 public record Budgets(long suspend, long drain, long snapshot, long resume, long write, long settle, long exchange,
         long start) {
-    /** Generous: leases find those who died, so that only what hangs and lives is ended by these. */
-    public static final Budgets USUAL = new Budgets(seconds(30), seconds(60), seconds(60), seconds(30),
+    /**
+     * Generous: leases find those who died, so that only what hangs and lives is ended by these. The memory of GPUs is
+     * moved in the snapshot and the resume.
+     */
+    public static final Budgets USUAL = new Budgets(seconds(60), seconds(60), seconds(600), seconds(600),
             seconds(6 * 3600), seconds(120), seconds(120), seconds(3600));
 
     long of(Op op) {

@@ -38,6 +38,7 @@ public final class EnvironmentCheck {
         findings.add(ptrace());
         findings.add(lazyRestart());
         findings.add(devices());
+        findings.add(CudaCheck.look());
         findings.add(mpi());
         findings.add(debugging());
         findings.add(openFiles());

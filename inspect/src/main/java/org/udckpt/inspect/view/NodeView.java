@@ -8,11 +8,14 @@ import java.util.stream.Collectors;
 import org.udckpt.image.read.NodeReader;
 import org.udckpt.image.write.PhaseTime;
 import org.udckpt.process.capture.PhaseTimes;
+import org.udckpt.process.cuda.CudaTimes;
+import org.udckpt.process.cuda.Gpu;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.store.Extents;
+import org.udckpt.store.ImageTables;
 import org.udckpt.store.OpenNode;
 
 /**
@@ -21,10 +24,12 @@ import org.udckpt.store.OpenNode;
  * @param processes parents before their children
  * @param phases of this node alone, in checkpoints of several: all its ranks together, and each; {@link PhaseTime#JOB}
  *     is the node here
+ * @param cuda what the driver took, of each process that uses CUDA
+ * @param gpus of the host, where one does
  * @param captures what the stop was spent on, of each process that {@code run} started and all below it
  */
 public record NodeView(OpenNode node, KernelObjects objects, List<ProcessView> processes, List<PhaseTime> phases,
-        List<PhaseTimes> captures) {
+        List<PhaseTimes> captures, List<CudaTimes> cuda, List<Gpu> gpus) {
     static final String PHASES = "phases";
 
     static NodeView of(OpenNode node, NodeReader reader) throws IOException {
@@ -49,7 +54,8 @@ public record NodeView(OpenNode node, KernelObjects objects, List<ProcessView> p
                     descriptors.getOrDefault(pid, List.of()), objects));
         }
         return new NodeView(node, objects, processes, reader.tableIfThere(PHASES, PhaseTime.class),
-                reader.tableIfThere("rank-phases", PhaseTimes.class));
+                reader.tableIfThere("rank-phases", PhaseTimes.class),
+                ImageTables.readCuda(reader, node.image().processes()), ImageTables.readGpus(reader));
     }
 
     /** A rank's, that with the verbs device first. */

@@ -91,6 +91,7 @@ final class NodeImage {
     void finish() throws IOException {
         ImageTables.writeIdentities(node, programs.of(snapshot.capture())); // while others write the memory
         node.awaitMemory();
+        ImageTables.writeCuda(node, snapshot.capture().image(), snapshot.cuda().times(), snapshot.cuda().gpus());
         snapshot.capture().verifyFiles();
         snapshot.capture().libraries().notes().forEach(Messages::warn);
         node.table("rank-phases", PhaseTimes.class, snapshot.capture().times());

@@ -13,10 +13,11 @@ import org.udckpt.ud.RankNumbers;
  * The job as it was at the stop: snapshots of its processes, and the agent's own state.
  *
  * @param numbered the processes that had a verbs device
+ * @param cuda what was suspended, which runs again by the time that the image is complete
  * @param session whose ranks stand still until this is closed, or ended; null: they run, or somebody else has it
  */
 record NodeSnapshot(Capture capture, NodeState state, List<RankNumbers.Rank> numbered, Instant takenAt,
-        List<PhaseTime> times, QuiesceSession session) implements AutoCloseable {
+        List<PhaseTime> times, CudaSuspension cuda, QuiesceSession session) implements AutoCloseable {
     /** Which of its processes are ranks. */
     List<RankRow> ranks(LaunchMode launch) {
         return RankRow.of(launch, capture.image().processes(), numbered);
@@ -24,13 +25,13 @@ record NodeSnapshot(Capture capture, NodeState state, List<RankNumbers.Rank> num
 
     /** The same, with the times of the stop, which are known when it is over. */
     NodeSnapshot withTimes(List<PhaseTime> measured) {
-        return new NodeSnapshot(capture, state, numbered, takenAt, measured, session);
+        return new NodeSnapshot(capture, state, numbered, takenAt, measured, cuda, session);
     }
 
     /** The same, of ranks that stand still. */
     NodeSnapshot standing(QuiesceSession still) {
         still.endRealTime();
-        return new NodeSnapshot(capture, state, numbered, takenAt, times, still);
+        return new NodeSnapshot(capture, state, numbered, takenAt, times, cuda, still);
     }
 
     /** The ranks, which stand still, do nothing any more. */

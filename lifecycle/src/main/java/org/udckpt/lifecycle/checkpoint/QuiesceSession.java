@@ -36,6 +36,7 @@ final class QuiesceSession implements AutoCloseable {
     private final List<LibraryConnection> connections;
     private final FileLeases leases;
     private final Gates gates;
+    private final CudaSuspension cuda;
     private Map<LibraryConnection, Message.Quiesced> owned;
     private RealTimeThreads realTime;
     private boolean resumed;
@@ -58,19 +59,34 @@ final class QuiesceSession implements AutoCloseable {
         }
         this.connections = List.copyOf(job.control().connections());
         tracers.look(job.facts().launch(), job.ranks().ranks());
-        AnsweringFiles.ask(job.ranks().ranks().stream().map(RankTable.Rank::hostPid).toList());
+        this.cuda = CudaProcesses.of(job,
+                AnsweringFiles.ask(job.ranks().ranks().stream().map(RankTable.Rank::hostPid).toList()));
         this.leases = FileLeases.now();
         this.gates = new Gates(connections, job.settings().duration(Option.QUIESCE_TIMEOUT));
     }
 
-    /** Closes the gates of all processes that have a device. */
+    /**
+     * Closes the gates of all processes that have a device. Where ranks use CUDA, these are locked instead, and the
+     * gates stay open until {@link #settle}: a kernel that is waited for may wait for what another rank sends.
+     */
     void suspend() {
+        if (cuda.isEmpty()) {
+            closeGates();
+        } else {
+            cuda.lock();
+        }
+    }
+
+    private void closeGates() {
         realTime = RealTimeThreads.begin();
         owned = gates.close();
     }
 
     /** Returns when all that these ranks have sent has arrived. */
     void settle() {
+        if (owned == null) {
+            closeGates();
+        }
         gates.settle();
     }
 
@@ -94,6 +110,7 @@ final class QuiesceSession implements AutoCloseable {
      * @throws org.udckpt.process.capture.CaptureFailed a later attempt may succeed
      */
     NodeSnapshot snapshot(long traffic, boolean standing) throws IOException {
+        cuda.checkpoint();
         PmiState pmi = job.pmi().state();
         NodeState agent = new NodeState(job.namedRuntime(), pmi, job.addresses().copy(), job.peers());
         Instant now = Instant.now();
@@ -108,7 +125,7 @@ final class QuiesceSession implements AutoCloseable {
                 job.shepherd().expect(pid);
             }
             if (job.pmi().isQuietSince(traffic)) {
-                return new NodeSnapshot(capture, agent, numbered, now, List.of(), null);
+                return new NodeSnapshot(capture, agent, numbered, now, List.of(), cuda, null);
             }
         } catch (RuntimeException e) {
             capture.close();
@@ -118,10 +135,18 @@ final class QuiesceSession implements AutoCloseable {
         return null;
     }
 
-    /** Opens the gates; returns how long each rank waited for its own, in nanoseconds by rank. */
+    /**
+     * Opens the gates, and has CUDA go on; returns how long each rank waited for its gate, in nanoseconds by rank.
+     *
+     * @throws Failure where the CUDA state of a rank did not come back: it has been ended
+     */
     Map<Integer, Long> resume() {
         Map<Integer, Long> waited = gates.open();
-        over();
+        try {
+            cuda.goOn();
+        } finally {
+            over();
+        }
         return waited;
     }
 
@@ -146,6 +171,7 @@ final class QuiesceSession implements AutoCloseable {
             if (!resumed) {
                 resumed = true;
                 gates.openAfterFailure();
+                cuda.undo();
             }
         } finally {
             endRealTime();

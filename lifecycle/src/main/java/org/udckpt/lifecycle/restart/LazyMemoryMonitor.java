@@ -44,7 +44,7 @@ final class LazyMemoryMonitor {
             return Long.MAX_VALUE;
         }
         if (pinned) {
-            Messages.info("all memory is read before the job runs: it is registered with a real device, which pins it");
+            Messages.info("all memory is read before the job runs: a device (RDMA, GPU) pins it");
             return Long.MAX_VALUE;
         }
         if (refusal != null) {

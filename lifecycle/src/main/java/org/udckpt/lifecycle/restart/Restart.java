@@ -59,7 +59,7 @@ public final class Restart {
     private static final Duration FOR_EVER = Duration.ofDays(3650);
 
     /** What the processes are made of. */
-    private record Contents(JobImage image, List<RankRow> ranks, List<MemorySource> memory) {}
+    private record Contents(JobImage image, List<RankRow> ranks, List<MemorySource> memory, CudaRestart cuda) {}
 
     private final Settings settings;
     private final Installation installation;
@@ -80,10 +80,11 @@ public final class Restart {
         this.reader = node.checkpoint();
         this.node = node;
         this.contents = beside(() -> {
-            JobImage image = ImageTables.readImage(node);
-            return new Contents(relocation.of(image),
+            JobImage image = ImageTables.readImage(node), here = relocation.of(image);
+            return new Contents(here,
                     ImageTables.readRanks(node, image, StateTables.readJob(reader).span(node)),
-                    ImageTables.readMemory(node, image));
+                    ImageTables.readMemory(node, image),
+                    CudaRestart.plan(node, here, settings));
         });
     }
 
@@ -359,7 +360,7 @@ public final class Restart {
         JobImage image = all.image();
         Set<Integer> libraries = withLibrary(image);
         job.expect(RankRow.numbered(all.ranks()));
-        boolean pinned = !libraries.isEmpty() && !job.hosts().soft();
+        boolean pinned = !libraries.isEmpty() && !job.hosts().soft() || all.cuda().isNeeded();
         RestoredNode target = new RestoredNode(job, processes, phases, inspection,
                 root -> RestartFiles.putBackBelow(root, job, image, all.memory()), putBack);
         Restored restored = Restorer.restore(image, all.memory(), target, lazyFrom(pinned));
@@ -372,6 +373,12 @@ public final class Restart {
             if (process.parentPid() == 0) {
                 job.ranks().started(process.rank(), hostPids.get(process.pid()));
             }
+        }
+        if (inspection.patient()) {
+            all.cuda().resumeLater(image, hostPids);
+        } else if (all.cuda().isNeeded()) {
+            all.cuda().resume(image, hostPids);
+            phases.reached("CUDA");
         }
         LivingProcesses living = new LivingProcesses(hostPids);
         boolean there = !libraries.isEmpty() && awaitLibraries(job, libraries, living, arrival);

@@ -2,9 +2,12 @@ package org.udckpt.process.capture;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
+import org.udckpt.process.cuda.CudaDriver;
 import org.udckpt.process.files.FilesRefused;
 import org.udckpt.process.files.TimedFileIo;
 
@@ -13,11 +16,13 @@ import org.udckpt.process.files.TimedFileIo;
  * would keep the job standing for as long as it does not answer, and nothing could be done about it then.
  */
 public final class AnsweringFiles {
+    private static final String LIBRARY = CudaDriver.NAME.substring(0, CudaDriver.NAME.length() - 1);
     private static final Duration MOST = Duration.ofSeconds(10);
 
     /** The last question, which may be waiting for its answer still: no second thread is to wait for the same. */
     private static AnsweringFiles last;
 
+    private final Map<Integer, String> cuda = new HashMap<>();
     private final TimedFileIo timed = new TimedFileIo(MOST, AnsweringFiles::refusal);
 
     private AnsweringFiles() {}
@@ -25,15 +30,17 @@ public final class AnsweringFiles {
     /**
      * Asks for what these processes and all below them have open, have mapped to write to, and work in.
      *
+     * @return the path of each process's {@link CudaDriver#NAME}, of those that have it mapped
      * @throws FilesRefused one of them does not answer, which it names
      */
-    public static synchronized void ask(Collection<Integer> pids) {
+    public static synchronized Map<Integer, String> ask(Collection<Integer> pids) {
         if (last != null && !last.timed.ended()) {
             throw new FilesRefused(refusal(last.timed.at()));
         }
         AnsweringFiles files = new AnsweringFiles();
         last = files;
         files.timed.with(() -> pids.forEach(files::process));
+        return files.cuda;
     }
 
     private static String refusal(String path) {
@@ -51,6 +58,7 @@ public final class AnsweringFiles {
             for (String line : Proc.text("/proc/" + task + "/maps").split("\n")) {
                 // what is mapped may not be open any more
                 mapping(line);
+                driver(pid, line);
             }
             for (int child : Proc.children(pid)) {
                 process(child);
@@ -72,6 +80,14 @@ public final class AnsweringFiles {
                 && !line.startsWith("/dev/", path) && !line.endsWith("(deleted)")) {
             timed.at(line.substring(path));
             Files.tryStat(line.substring(path));
+        }
+    }
+
+    /** The kernel resolves links: of the name that programs ask for, the version may be all that is left. */
+    private void driver(int pid, String line) {
+        int name = line.lastIndexOf('/') + 1;
+        if (line.startsWith(LIBRARY, name)) {
+            cuda.putIfAbsent(pid, line.substring(line.indexOf('/')));
         }
     }
 

@@ -1,5 +1,6 @@
 package org.udckpt.process.capture;
 
+import org.udckpt.process.cuda.NvidiaNodes;
 import org.udckpt.process.kinds.iouring.IoUring;
 
 /** Refuses memory that is not plain: devices and kernel rings. */
@@ -18,6 +19,9 @@ final class MappingCheck {
             if (path.startsWith("/dev/infiniband/")) {
                 throw process.refuse(path
                         + " is mapped behind the library; only verbs that go through libibverbs can be checkpointed");
+            }
+            if (NvidiaNodes.has(path)) {
+                throw process.refuse(NvidiaNodes.refusal(path, "mapped"));
             }
             if (path.startsWith(SECRET)) {
                 throw process.refuse("memory of memfd_secret(2) at 0x" + Long.toHexString(mapping.start())

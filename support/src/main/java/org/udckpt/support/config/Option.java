@@ -39,6 +39,10 @@ public enum Option {
     DEVICE("device", "auto", "verbs device: soft, auto, or device names (a,b), which the hosts use in turn; a+b: "
             + "both on one host"),
     QUIESCE_TIMEOUT("quiesce-timeout", "10s", "time for each rank to reach the gate; after it the checkpoint fails"),
+    CUDA_LOCK_TIMEOUT("cuda-lock-timeout", "10s", "time for the kernels of ranks with a GPU to end, 100ms to 40s; "
+            + "after it the checkpoint fails"),
+    MAP_GPU("map-gpu", "", "OLD=NEW, separated by ',': UUIDs of GPUs at the checkpoint, and of those that a restart "
+            + "uses instead; empty: the same, or others of the same kind in order"),
     REBUILD_TIMEOUT("rebuild-timeout", "30s", "time for a restored rank to recreate its verbs objects"),
     LAZY("lazy", "auto", "auto: a restarted job runs while its memory is still being read, where possible; no: all "
             + "memory is read first"),

@@ -28,6 +28,7 @@ public final class Settings {
 
     /** The least {@link Option#BUFFER} that the image writer accepts. */
     public static final long SMALLEST_BUFFER = 4 << 20;
+    private static final Duration LEAST_LOCK = Duration.ofMillis(100), MOST_LOCK = Duration.ofSeconds(40);
     private static final long SMALLEST_RATE = 64 << 10;
 
     private static final Pattern DURATION = Pattern.compile("(\\d+)\\s*(ms|s|m|h|d)?");
@@ -134,6 +135,7 @@ public final class Settings {
         Interval.of(this);
         duration(Option.QUIESCE_TIMEOUT);
         duration(Option.REBUILD_TIMEOUT);
+        cudaLockTimeout();
         duration(Option.START_TIMEOUT);
         count(Option.KEEP);
         atLeastOne(Option.KEEP_FAST);
@@ -262,6 +264,15 @@ public final class Settings {
             throw bad(option, "auto or no");
         }
         return text;
+    }
+
+    /** How long the kernels of ranks may take to end; less than what all hosts are waited for. */
+    public Duration cudaLockTimeout() {
+        Duration timeout = duration(Option.CUDA_LOCK_TIMEOUT);
+        if (timeout.compareTo(LEAST_LOCK) < 0 || timeout.compareTo(MOST_LOCK) > 0) {
+            throw bad(Option.CUDA_LOCK_TIMEOUT, "100ms to 40s");
+        }
+        return timeout;
     }
 
     /** What to throw for a value that is none; {@code wanted} says what would be one. */

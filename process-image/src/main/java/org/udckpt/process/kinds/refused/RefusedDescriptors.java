@@ -2,6 +2,7 @@ package org.udckpt.process.kinds.refused;
 
 import java.util.Map;
 import org.udckpt.linux.Files;
+import org.udckpt.process.cuda.NvidiaNodes;
 import org.udckpt.process.kinds.base.OpenDescriptor;
 
 /**
@@ -41,6 +42,9 @@ public final class RefusedDescriptors {
         String link = open.link();
         if (open.stat().type() != Files.Stat.CHARACTER) {
             return open.refuse(link + " is neither a file, a directory nor a pipe; close it before a checkpoint");
+        }
+        if (NvidiaNodes.has(link)) {
+            return open.refuse(NvidiaNodes.refusal(link, "open"));
         }
         return open.refuse(link.startsWith("/dev/infiniband/")
                 ? link + " was opened behind the library; only verbs that go through libibverbs.so.1 can be "
