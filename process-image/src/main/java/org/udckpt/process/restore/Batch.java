@@ -20,7 +20,7 @@ import org.udckpt.process.trace.CallLoop;
  */
 final class Batch {
     private static final int ENTRY = CallLoop.ENTRY, RESULT = CallLoop.RESULT;
-    private static final int MOST = Tracee.SCRATCH_BYTES / 2 / ENTRY;
+    private static final int MOST = Tracee.SCRATCH_BYTES / 2 / ENTRY, FIRST = 8;
     /** Arguments in memory: the other half of the scratch. */
     private static final int DATA = MOST * ENTRY, DATA_END = Tracee.SCRATCH_BYTES;
 
@@ -28,7 +28,9 @@ final class Batch {
 
     private final Tracee tracee;
     private final int thread;
-    private final ByteBuffer bytes = ByteBuffer.allocate(Tracee.SCRATCH_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    /** They grow: most batches are small, and a restore makes dozens for each process. */
+    private ByteBuffer entries = ByteBuffer.allocate(FIRST * ENTRY).order(ByteOrder.LITTLE_ENDIAN);
+    private byte[] values = new byte[FIRST * ENTRY];
     private final List<Call> calls = new ArrayList<>();
     private long[] results = new long[0];
     private int data = DATA;
@@ -57,9 +59,12 @@ final class Batch {
             throw new IllegalStateException("more than " + MOST + " calls at a time: ask full() first");
         }
         int at = calls.size() * ENTRY;
-        bytes.putLong(at, number);
+        if (at == entries.capacity()) {
+            entries = ByteBuffer.wrap(Arrays.copyOf(entries.array(), 2 * at)).order(ByteOrder.LITTLE_ENDIAN);
+        }
+        entries.putLong(at, number);
         for (int i = 0; i < 6; i++) {
-            bytes.putLong(at + 8 + 8 * i, i < arguments.length ? arguments[i] : 0);
+            entries.putLong(at + 8 + 8 * i, i < arguments.length ? arguments[i] : 0);
         }
         calls.add(new Call(what, allowed));
         return calls.size() - 1;
@@ -72,8 +77,11 @@ final class Batch {
             throw new IllegalStateException(value.length + " bytes do not fit in the scratch of process " + tracee.pid()
                     + ": ask full() first");
         }
-        bytes.put(at, value);
         data = at + value.length;
+        if (data - DATA > values.length) {
+            values = Arrays.copyOf(values, Math.max(2 * values.length, data - DATA));
+        }
+        System.arraycopy(value, 0, values, at - DATA, value.length);
         return tracee.scratch() + at;
     }
 
@@ -94,7 +102,7 @@ final class Batch {
         }
         int length = calls.size() * ENTRY;
         if (data > DATA) {
-            tracee.memory().writeBytes(tracee.scratch() + DATA, Arrays.copyOfRange(bytes.array(), DATA, data));
+            tracee.memory().writeBytes(tracee.scratch() + DATA, Arrays.copyOf(values, data - DATA));
         }
         results = new long[calls.size()];
         if (tracee.traps()) {
@@ -113,7 +121,7 @@ final class Batch {
     }
 
     private void together(int length) {
-        tracee.memory().writeBytes(tracee.scratch(), Arrays.copyOf(bytes.array(), length));
+        tracee.memory().writeBytes(tracee.scratch(), Arrays.copyOf(entries.array(), length));
         tracee.execute(thread, tracee.scratch(), results.length);
         ByteBuffer answers = ByteBuffer.wrap(tracee.read(tracee.scratch(), length)).order(ByteOrder.LITTLE_ENDIAN);
         for (int i = 0; i < results.length; i++) {
@@ -125,9 +133,9 @@ final class Batch {
         for (int i = 0; i < results.length; i++) {
             long[] arguments = new long[6];
             for (int j = 0; j < arguments.length; j++) {
-                arguments[j] = bytes.getLong(i * ENTRY + 8 + 8 * j);
+                arguments[j] = entries.getLong(i * ENTRY + 8 + 8 * j);
             }
-            results[i] = tracee.tryCallIn(thread, bytes.getLong(i * ENTRY), arguments);
+            results[i] = tracee.tryCallIn(thread, entries.getLong(i * ENTRY), arguments);
         }
     }
 
