@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.udckpt.image.key.BlockSealer;
+import org.udckpt.linux.ThreadEnd;
 
 /**
  * Memory of a node's processes to its stripe files: readers fill slots of a ring, workers pack and checksum them,
@@ -150,24 +151,10 @@ final class MemoryPipeline implements Closeable {
         readers.shutdown();
         disruptor.shutdown();
         for (Thread thread : threads) {
-            join(thread);
+            ThreadEnd.await(thread);
         }
         packers.forEach(Packer::close);
         arena.close();
-    }
-
-    private static void join(Thread thread) {
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     /** Handlers must outlive their failures: see the class comment. */

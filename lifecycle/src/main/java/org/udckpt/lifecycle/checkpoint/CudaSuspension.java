@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.udckpt.process.cuda.CudaTimes;
 import org.udckpt.process.cuda.Gpu;
+import org.udckpt.process.cuda.SideBySide;
 import org.udckpt.support.report.ExitCode;
 import org.udckpt.support.report.Failure;
 import org.udckpt.support.report.Messages;
@@ -123,46 +124,10 @@ final class CudaSuspension {
     }
 
     private void all(Consumer<CudaProcess> step) {
-        List<Thread> threads = new ArrayList<>();
-        List<Throwable> failures = new ArrayList<>();
-        for (CudaProcess process : processes.reversed()) {
-            threads.add(Thread.ofPlatform().daemon().name("cuda of " + process).start(() -> {
-                try {
-                    step.accept(process);
-                } catch (Throwable failure) {
-                    synchronized (failures) {
-                        failures.add(failure);
-                    }
-                }
-            }));
-        }
-        threads.forEach(CudaSuspension::await);
-        Failure first = null;
-        for (Throwable failure : failures) {
-            Failure one = Failure.of("CUDA", failure);
-            if (first == null) {
-                first = one;
-            } else {
-                first.addSuppressed(one);
-            }
-        }
-        if (first != null) {
-            throw first;
-        }
-    }
-
-    /** Also when this thread is interrupted: nobody may go on while the driver works. */
-    private static void await(Thread thread) {
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+        try {
+            SideBySide.each(processes.reversed(), step);
+        } catch (RuntimeException | Error e) {
+            throw Failure.of("CUDA", e);
         }
     }
 

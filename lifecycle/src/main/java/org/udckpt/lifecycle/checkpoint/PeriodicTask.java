@@ -2,6 +2,7 @@ package org.udckpt.lifecycle.checkpoint;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.udckpt.linux.ThreadEnd;
 
 /** Runs a task periodically until it is closed; {@link #close} waits for a run in progress. */
 public final class PeriodicTask implements AutoCloseable {
@@ -28,16 +29,6 @@ public final class PeriodicTask implements AutoCloseable {
     @Override
     public void close() {
         ended.countDown();
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        ThreadEnd.await(thread);
     }
 }

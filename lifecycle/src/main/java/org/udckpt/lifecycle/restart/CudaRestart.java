@@ -1,7 +1,6 @@
 package org.udckpt.lifecycle.restart;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.udckpt.image.read.NodeReader;
@@ -10,6 +9,7 @@ import org.udckpt.process.cuda.CudaError;
 import org.udckpt.process.cuda.CudaTimes;
 import org.udckpt.process.cuda.Gpu;
 import org.udckpt.process.cuda.GpuPair;
+import org.udckpt.process.cuda.SideBySide;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.Region;
 import org.udckpt.store.ImageTables;
@@ -108,37 +108,25 @@ public final class CudaRestart {
     }
 
     /**
-     * All processes have their GPUs again, and their CUDA calls go on. Each in a thread of its own: kernels of one may
-     * wait for another's.
+     * All processes have their GPUs again, and their CUDA calls go on.
      *
      * @param hostPids as the agent numbers them, by their pids in the image
      * @throws Failure naming one whose state did not come back
      */
-    void resume(JobImage image, Map<Integer, Integer> hostPids) throws InterruptedException {
-        List<Thread> threads = new ArrayList<>();
-        List<Failure> failures = new ArrayList<>();
-        for (CudaTimes process : processes) {
-            threads.add(Thread.ofPlatform().daemon().name("cuda-restore").start(() -> {
-                try {
-                    int pid = hostPids.get(process.pid());
-                    driver.restore(pid, pairs);
-                    driver.unlock(pid);
-                } catch (CudaError e) {
-                    int rank = image.processes().stream().filter(one -> one.pid() == process.pid()).findFirst()
-                            .orElseThrow().rank();
-                    synchronized (failures) {
-                        failures.add(new Failure(ExitCode.IO, "rank " + rank + ", process " + process.pid()
-                                + ": its CUDA state did not come back: " + e.getMessage() + e.advice(), e));
-                    }
-                }
-            }));
-        }
-        for (Thread thread : threads) {
-            thread.join();
-        }
-        if (!failures.isEmpty()) {
-            failures.subList(1, failures.size()).forEach(failures.getFirst()::addSuppressed);
-            throw failures.getFirst();
+    void resume(JobImage image, Map<Integer, Integer> hostPids) {
+        SideBySide.each(processes, process -> resume(process, image, hostPids));
+    }
+
+    private void resume(CudaTimes process, JobImage image, Map<Integer, Integer> hostPids) {
+        try {
+            int pid = hostPids.get(process.pid());
+            driver.restore(pid, pairs);
+            driver.unlock(pid);
+        } catch (CudaError e) {
+            int rank = image.processes().stream().filter(one -> one.pid() == process.pid()).findFirst().orElseThrow()
+                    .rank();
+            throw new Failure(ExitCode.IO, "rank " + rank + ", process " + process.pid()
+                    + ": its CUDA state did not come back: " + e.getMessage() + e.advice(), e);
         }
     }
 
@@ -148,10 +136,8 @@ public final class CudaRestart {
             Thread.ofPlatform().daemon().name("cuda-restart").start(() -> {
                 try {
                     resume(image, hostPids);
-                } catch (Failure e) {
+                } catch (RuntimeException e) {
                     Messages.error(e.getMessage(), e);
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
                 }
             });
         }

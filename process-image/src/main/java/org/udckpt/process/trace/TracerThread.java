@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.udckpt.linux.RealTimeThreads;
+import org.udckpt.linux.ThreadEnd;
 
 /**
  * The platform thread that makes all ptrace calls for a set of tracees: a tracee belongs to the OS thread that seized
@@ -96,16 +97,8 @@ public final class TracerThread implements AutoCloseable {
                 work.add(() -> {}); // wakes the thread
             }
         }
-        boolean interrupted = false;
-        while (Thread.currentThread() != thread && thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException asked) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+        if (Thread.currentThread() != thread) {
+            ThreadEnd.await(thread);
         }
     }
 }
