@@ -19,17 +19,19 @@ static bool same_set(const sigset_t *a, const sigset_t *b) {
   return true;
 }
 
-/* Blocks a set of its own and holds a signal pending that was sent to this thread alone. */
+/* Blocks a set of its own and holds signals pending that were sent to this thread alone: one of them is what the
+ * restore's own code ends with. */
 static void *worker(void *argument) {
   sigset_t now;
   OK(pthread_sigmask(SIG_SETMASK, &thread_mask, NULL));
-  CHECK(!pthread_kill(pthread_self(), SIGUSR2), "pthread_kill");
+  CHECK(!pthread_kill(pthread_self(), SIGUSR2) && !pthread_kill(pthread_self(), SIGTRAP), "pthread_kill");
   *(_Atomic bool *)argument = true;
   while (!feature_over) {
     OK(pthread_sigmask(SIG_SETMASK, NULL, &now));
     CHECK(same_set(&now, &thread_mask), "the mask of the second thread changed");
     MUST(!sigpending(&now));
     CHECK(sigismember(&now, SIGUSR2), "the pending SIGUSR2 of the second thread is lost");
+    CHECK(sigismember(&now, SIGTRAP), "the pending SIGTRAP of the second thread is lost");
     pause_ms(3);
   }
   siginfo_t info;
@@ -39,6 +41,11 @@ static void *worker(void *argument) {
   CHECK(sigtimedwait(&usr2, &info, &(struct timespec){2, 0}) == SIGUSR2, "the thread's SIGUSR2 never came");
   CHECK(info.si_pid == getpid() && (info.si_code == SI_TKILL || info.si_code == SI_USER),
         "SIGUSR2 came from %d with code %d", info.si_pid, info.si_code);
+  sigset_t trap;
+  sigemptyset(&trap), sigaddset(&trap, SIGTRAP);
+  CHECK(sigtimedwait(&trap, &info, &(struct timespec){2, 0}) == SIGTRAP && info.si_pid == getpid(),
+        "the thread's SIGTRAP never came");
+  CHECK(sigtimedwait(&trap, &info, &(struct timespec){0, 0}) == -1 && errno == EAGAIN, "SIGTRAP was doubled");
   return NULL;
 }
 
