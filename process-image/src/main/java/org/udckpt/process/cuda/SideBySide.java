@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.udckpt.linux.ThreadEnd;
 
-/** A step for many processes at once, in a thread for each: what the driver waits for in one may be another's kernel. */
+/** A step for many processes at once, each in a thread: what the driver waits for may be another process's kernel. */
 public final class SideBySide {
     private SideBySide() {}
 
