@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -32,11 +34,19 @@ class RealTimeThreadsTest {
                 .filter(name -> !name.contains("Compiler")).toList();
     }
 
+    /** For the kernel, which is a moment behind for the JVM. */
+    private static void awaitEnd(long thread) throws InterruptedException {
+        while (Files.exists(Path.of("/proc/self/task/" + thread))) {
+            Thread.sleep(1);
+        }
+    }
+
     @Test
     void allButThoseThatAreNiceUntilItIsClosed() throws Exception {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch over = new CountDownLatch(1);
         long[] nice = new long[1];
+        long[] joined = new long[1];
         Thread background = Thread.ofPlatform().start(() -> {
             Syscall.call(Syscall.SETPRIORITY, 0, 0, NICE);
             nice[0] = Syscall.call(Syscall.GETTID);
@@ -54,6 +64,7 @@ class RealTimeThreadsTest {
             assertThrows(IllegalStateException.class, RealTimeThreads::begin);
             FutureTask<long[]> other = new FutureTask<>(() -> {
                 long before = own();
+                joined[0] = Syscall.call(Syscall.GETTID);
                 RealTimeThreads.join();
                 return new long[]{before, own()};
             });
@@ -70,6 +81,8 @@ class RealTimeThreadsTest {
             over.countDown();
             background.join();
         }
+        awaitEnd(nice[0]);
+        awaitEnd(joined[0]);
         RealTimeThreads.join();
         assertEquals(OTHER, own(), "nothing to join");
         try (RealTimeThreads again = RealTimeThreads.begin()) {

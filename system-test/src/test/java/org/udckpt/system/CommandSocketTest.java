@@ -30,6 +30,7 @@ class CommandSocketTest {
     @Test
     void anAgentShortOfDescriptorsRecovers() throws Exception {
         try (RunningJob job = RunningJob.script(": >ready; mkfifo wait; read line <wait; echo PASS")) {
+            assertEquals("running", job.status().path("state").asText()); // it has opened its jars
             long agent = job.agent.pid();
             limit(agent, descriptors(agent) + SPARE);
             List<SocketChannel> askers = new ArrayList<>();

@@ -19,6 +19,7 @@ import org.udckpt.support.report.Failure;
 import org.udckpt.support.report.Messages;
 import org.udckpt.support.report.WriteProgress;
 import org.udckpt.support.runtime.Acceptor;
+import org.udckpt.support.runtime.ClassPath;
 import org.udckpt.support.runtime.LineReader;
 
 /**
@@ -63,6 +64,7 @@ public final class CommandServer implements AutoCloseable {
     }
 
     private void accept() {
+        ClassPath.open();
         // A platform thread for each: a checkpoint's work is ptrace's, and that is bound to threads.
         Acceptor.run("command socket", server,
                 channel -> Thread.ofPlatform().daemon().name("command").start(() -> serve(channel)));
@@ -98,7 +100,7 @@ public final class CommandServer implements AutoCloseable {
         try {
             commands.answer(CommandRequest.parse(line), new Events(channel), answer);
             answer.put("ok", true);
-        } catch (Exception e) {
+        } catch (Throwable e) { // also of what the JVM throws when something has run out, the asker hears
             Failure failure = Failure.of("command", e);
             answer.put("ok", false).put("code", failure.code().value()).put("message", failure.getMessage());
             Messages.debugTrace("command failed", failure);
