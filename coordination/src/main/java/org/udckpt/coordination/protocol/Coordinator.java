@@ -31,6 +31,8 @@ public final class Coordinator {
     private long callBegun;
     private long drainBegun;
     private long[] drained;
+    /** Whether any node has suspended processes that use a GPU. */
+    private boolean gpus;
     private String why;
     private boolean endWanted;
     /** The checkpoint that the job's end has cut off: its owner removes it when nobody writes to it any more. */
@@ -68,6 +70,7 @@ public final class Coordinator {
         calls = new ArrayList<>();
         why = null;
         drained = null;
+        gpus = false;
         if (unsettled != null) {
             state = State.SETTLING;
             ask(unsettled, now);
@@ -198,6 +201,7 @@ public final class Coordinator {
         }
         switch (asked.op()) {
             case SUSPEND -> {
+                gpus = tally.sums().length > 0 && tally.sums()[0] > 0;
                 drainBegun = now;
                 ask(new Request(Op.DRAIN, checkpoint, 0), now);
             }
@@ -257,7 +261,7 @@ public final class Coordinator {
         asked = request;
         callBegun = now;
         Op op = request.op();
-        long budget = op == Op.DRAIN ? Math.max(1, drainBegun + budgets.drain() - now) : budgets.of(op);
+        long budget = op == Op.DRAIN ? Math.max(1, drainBegun + budgets.drain() - now) : budgets.of(op, gpus);
         root.call(op.ordinal(), op.needsAll(), budget, request.encode(), now);
     }
 

@@ -60,7 +60,7 @@ public final class Participant {
      * happens.
      *
      * @param failure what failed, or null
-     * @param counts of DRAIN: messages sent and received; of the others none
+     * @param counts of SUSPEND: processes that use a GPU, or none; of DRAIN: messages sent and received
      */
     public void done(Request request, String failure, long[] counts, long now) {
         if (!request.equals(doing)) {

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.udckpt.coordination.tree.CallResult;
 import org.udckpt.coordination.tree.MalformedMessage;
 import org.udckpt.coordination.tree.Timing;
@@ -18,15 +20,20 @@ import org.udckpt.coordination.tree.Wires;
 /** What the root decides when ends of checkpoints fail. */
 class CoordinatorTest {
     private static final int NODES = 3;
+    private static final long BUDGET = 100, FOR_DEVICES = 500;
+    private static final Budgets BUDGETS =
+            new Budgets(BUDGET, BUDGET, BUDGET, BUDGET, FOR_DEVICES, BUDGET, BUDGET, BUDGET, BUDGET);
 
     /** Does everything at once, but for what is to fail. */
     private final class Node implements Ranks {
         private final NodeProtocol part;
         private final List<Op> asked = new ArrayList<>();
         private Op failing;
+        private Op hanging;
+        private long gpus;
 
         Node(int number) {
-            part = new NodeProtocol(number, 1, new Tree(NODES, 2), new Timing(10, 1000, 1000), Budgets.USUAL,
+            part = new NodeProtocol(number, 1, new Tree(NODES, 2), new Timing(10, 1000, 1000), BUDGETS,
                     wires.links(number), this, number == 0 ? new Job() : null, 0);
             wires.put(number, part.treeNode());
         }
@@ -36,8 +43,14 @@ class CoordinatorTest {
             asked.add(request.op());
             boolean fails = request.op() == failing;
             failing = fails ? null : failing;
-            part.participant().done(request, fails ? "fails" : null,
-                    request.op() == Op.DRAIN ? new long[2] : new long[0], now);
+            if (request.op() == hanging) {
+                return;
+            }
+            part.participant().done(request, fails ? "fails" : null, switch (request.op()) {
+                case DRAIN -> new long[2];
+                case SUSPEND -> new long[]{gpus};
+                default -> new long[0];
+            }, now);
         }
 
         @Override
@@ -107,6 +120,31 @@ class CoordinatorTest {
         nodes.forEach(node -> assertFalse(node.asked.contains(Op.SUSPEND)));
         checkpoint(3);
         assertTrue(outcomes.get(2).committed(), outcomes.get(2).why());
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Op.class, names = {"SNAPSHOT", "RESUME"})
+    void onlyWhatMovesTheMemoryOfGpusMayTakeThatLong(Op phase) throws MalformedMessage {
+        nodes.get(1).hanging = phase;
+        long without = timeOfFailure(1);
+        assertTrue(without > BUDGET / 2 && without < 2 * BUDGET, () -> without + " without GPUs");
+        nodes.get(2).gpus = 1;
+        long with = timeOfFailure(2);
+        assertTrue(with > FOR_DEVICES / 2 && with < FOR_DEVICES + BUDGET, () -> with + " with GPUs");
+        nodes.get(2).gpus = 0;
+        long again = timeOfFailure(3);
+        assertTrue(again < 2 * BUDGET, () -> again + " without them again");
+    }
+
+    private long timeOfFailure(long number) throws MalformedMessage {
+        int before = outcomes.size();
+        long begun = wires.now();
+        nodes.getFirst().part.coordinator().checkpoint(number, "", begun);
+        while (outcomes.size() == before && wires.now() < begun + 2 * FOR_DEVICES) {
+            wires.step(5);
+        }
+        assertFalse(outcomes.getLast().committed());
+        return wires.now() - begun;
     }
 
     private void failedAbort() throws MalformedMessage {

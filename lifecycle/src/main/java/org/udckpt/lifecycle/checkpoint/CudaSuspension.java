@@ -46,6 +46,11 @@ final class CudaSuspension {
         return processes.isEmpty();
     }
 
+    /** How many there are. */
+    int processes() {
+        return processes.size();
+    }
+
     /** What the driver has taken until now, for the image. */
     List<CudaTimes> times() {
         return processes.stream().map(CudaProcess::times).toList();

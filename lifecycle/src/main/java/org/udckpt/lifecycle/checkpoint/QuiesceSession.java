@@ -77,6 +77,10 @@ final class QuiesceSession implements AutoCloseable {
         }
     }
 
+    int usingGpus() {
+        return cuda.processes();
+    }
+
     private void closeGates() {
         realTime = RealTimeThreads.begin();
         owned = gates.close();

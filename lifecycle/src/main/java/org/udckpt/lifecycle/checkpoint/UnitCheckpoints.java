@@ -113,8 +113,12 @@ public final class UnitCheckpoints {
         return statistics;
     }
 
-    /** The gates are closed. What is wrong with the image's directory is known before. */
-    public void suspend(UnitOrder asked) throws IOException {
+    /**
+     * The gates are closed. What is wrong with the image's directory is known before.
+     *
+     * @return how many processes use a GPU
+     */
+    public int suspend(UnitOrder asked) throws IOException {
         if (!job.filling().filled().isDone() || job.filling().filled().isCompletedExceptionally()) {
             throw new Failure(ExitCode.BUSY, Durations.bytes(job.filling().missing()) + " of " + place.host()
                     + "'s memory are still being read from the checkpoint that it was restarted from");
@@ -132,6 +136,7 @@ public final class UnitCheckpoints {
         watch.start();
         session.suspend();
         watch.ended(Phase.SUSPEND);
+        return session.usingGpus();
     }
 
     /** What these ranks have sent has arrived. */

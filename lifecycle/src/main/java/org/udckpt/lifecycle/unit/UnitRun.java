@@ -207,7 +207,9 @@ public final class UnitRun implements AgentListener, ControlChannel.Reader {
             }
             case CONNECT -> start.connect();
             case OPEN -> start.open();
-            case SUSPEND -> checkpoints().suspend(UnitOrder.decode(request.order()));
+            case SUSPEND -> {
+                return new long[]{checkpoints().suspend(UnitOrder.decode(request.order()))};
+            }
             case DRAIN -> {
                 if (request.round() == 0) {
                     checkpoints().settle();
