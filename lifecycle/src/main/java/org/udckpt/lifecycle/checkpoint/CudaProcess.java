@@ -11,6 +11,7 @@ import org.udckpt.process.cuda.CudaDriver;
 import org.udckpt.process.cuda.CudaError;
 import org.udckpt.process.cuda.CudaState;
 import org.udckpt.process.cuda.CudaTimes;
+import org.udckpt.process.cuda.SideBySide;
 import org.udckpt.process.tracking.WriteTracking;
 import org.udckpt.support.report.ExitCode;
 import org.udckpt.support.report.Failure;
@@ -151,6 +152,11 @@ final class CudaProcess {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** Nobody may go on without the driver's answer; but who waits for it hears that. */
+    void isSlow() {
+        Messages.warn(SideBySide.slow(name, hostPid));
     }
 
     private boolean hasEnded() {

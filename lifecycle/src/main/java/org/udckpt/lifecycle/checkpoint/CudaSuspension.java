@@ -130,7 +130,7 @@ final class CudaSuspension {
 
     private void all(Consumer<CudaProcess> step) {
         try {
-            SideBySide.each(processes.reversed(), step);
+            SideBySide.each(processes.reversed(), step, CudaProcess::isSlow);
         } catch (RuntimeException | Error e) {
             throw Failure.of("CUDA", e);
         }

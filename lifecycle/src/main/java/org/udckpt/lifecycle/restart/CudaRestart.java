@@ -114,7 +114,14 @@ public final class CudaRestart {
      * @throws Failure naming one whose state did not come back
      */
     void resume(JobImage image, Map<Integer, Integer> hostPids) {
-        SideBySide.each(processes, process -> resume(process, image, hostPids));
+        SideBySide.each(processes, process -> resume(process, image, hostPids),
+                process -> Messages.warn(SideBySide.slow(name(process, image), hostPids.get(process.pid()))));
+    }
+
+    private static String name(CudaTimes process, JobImage image) {
+        int rank = image.processes().stream().filter(one -> one.pid() == process.pid()).findFirst().orElseThrow()
+                .rank();
+        return "rank " + rank + ", process " + process.pid();
     }
 
     private void resume(CudaTimes process, JobImage image, Map<Integer, Integer> hostPids) {
@@ -123,10 +130,7 @@ public final class CudaRestart {
             driver.restore(pid, pairs);
             driver.unlock(pid);
         } catch (CudaError e) {
-            int rank = image.processes().stream().filter(one -> one.pid() == process.pid()).findFirst().orElseThrow()
-                    .rank();
-            throw new Failure(ExitCode.IO, "rank " + rank + ", process " + process.pid()
-                    + ": its CUDA state did not come back: " + e.getMessage() + e.advice(), e);
+            throw new Failure(ExitCode.IO, name(process, image) + ": its CUDA state did not come back: " + e.getMessage() + e.advice(), e);
         }
     }
 
