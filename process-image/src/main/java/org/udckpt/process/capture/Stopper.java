@@ -23,7 +23,12 @@ final class Stopper {
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long END_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int USER_CODE_64 = 0x33;
-    private static final int SPINS = 100;
+    private static final int SPINS = 20;
+    /** Pauses of one length, from the shortest to the longest, twice as long each time. */
+    private static final int PAUSES = 4, LENGTHS = 4;
+    private static final long PAUSE_NS = 50_000;
+    /** Until then a thread that stops has mostly done so; what else it may do costs more to find out. */
+    private static final int USUAL = SPINS + PAUSES * LENGTHS;
 
     private final List<TracedProcess> stopped = new ArrayList<>();
     private final List<Integer> zombies = new ArrayList<>();
@@ -226,8 +231,11 @@ final class Stopper {
                 }
                 throw gone;
             }
-            if (status == null && endedAlone(process, thread, round)) {
-                return false;
+            if (status == null && round >= USUAL) {
+                Ptrace.takeOthers(); // it may be the main thread of a process that was killed
+                if (endedAlone(process, thread)) {
+                    return false;
+                }
             }
             if (status == null) {
                 pause(process, thread, round, deadline);
@@ -243,8 +251,8 @@ final class Stopper {
     }
 
     /** A main thread that ends after it was seized: wait4(2) tells of it when the last of the process has ended. */
-    private static boolean endedAlone(TracedProcess process, TracedThread thread, int round) {
-        return round >= SPINS && thread.tid == process.pid && ended(process.pid, thread.tid)
+    private static boolean endedAlone(TracedProcess process, TracedThread thread) {
+        return thread.tid == process.pid && ended(process.pid, thread.tid)
                 && !CaptureErrors.endsWhole(process.pid);
     }
 
@@ -270,12 +278,15 @@ final class Stopper {
         }
     }
 
+    /**
+     * A tracer that looks all the time is in the way of what it waits for: it comes before the ranks, which need a
+     * moment of a processor each to stop. So it sleeps, a quarter of the time that it has waited or so.
+     */
     private static void pause(TracedProcess process, TracedThread thread, int round, long deadline) {
         if (round < SPINS) {
             Syscall.call(Syscall.SCHED_YIELD);
         } else if (System.nanoTime() < deadline) {
-            Ptrace.takeOthers(); // it may be the main thread of a process that was killed
-            LockSupport.parkNanos(50_000);
+            LockSupport.parkNanos(PAUSE_NS << Math.min((round - SPINS) / PAUSES, LENGTHS));
         } else {
             String call = Proc.text("/proc/" + process.pid + "/task/" + thread.tid + "/stat");
             throw new CaptureFailed(
