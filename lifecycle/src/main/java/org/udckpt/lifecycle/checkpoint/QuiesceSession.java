@@ -11,9 +11,12 @@ import org.udckpt.linux.RealTimeThreads;
 import org.udckpt.process.capture.AnsweringFiles;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureRequest;
+import org.udckpt.process.capture.GrowingFiles;
 import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.FileLeases;
+import org.udckpt.process.files.FileRequest;
 import org.udckpt.process.files.HotFiles;
+import org.udckpt.process.files.Prefixes;
 import org.udckpt.store.NodeState;
 import org.udckpt.support.config.ExternalConnections;
 import org.udckpt.support.config.Option;
@@ -29,12 +32,13 @@ import org.udckpt.ud.Message;
  */
 final class QuiesceSession implements AutoCloseable {
     private final Job job;
-    private final HotFiles hot;
     private final TimedCalls calls;
     private final CaptureRequest.StandardStreams streams =
             CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid());
     private final List<LibraryConnection> connections;
     private final FileLeases leases;
+    private final FileRequest files;
+    private final Prefixes growing;
     private final Gates gates;
     private final CudaSuspension cuda;
     private Map<LibraryConnection, Message.Quiesced> owned;
@@ -51,7 +55,6 @@ final class QuiesceSession implements AutoCloseable {
      */
     QuiesceSession(Job job, HotFiles hot, TimedCalls calls, Tracers tracers) {
         this.job = job;
-        this.hot = hot;
         this.calls = calls;
         if (!job.ranks().allAlive()) {
             throw new Failure(ExitCode.BUSY,
@@ -62,6 +65,10 @@ final class QuiesceSession implements AutoCloseable {
         this.cuda = CudaProcesses.of(job,
                 AnsweringFiles.ask(job.ranks().ranks().stream().map(RankTable.Rank::hostPid).toList()));
         this.leases = FileLeases.now();
+        this.files = JobFiles.request(job, hot);
+        // the ranks run: they are not stopped for it, nor do they wait for each other
+        this.growing = GrowingFiles.read(job.ranks().ranks().stream().map(RankTable.Rank::hostPid).toList(), files,
+                leases);
         this.gates = new Gates(connections, job.settings().duration(Option.QUIESCE_TIMEOUT));
     }
 
@@ -121,10 +128,13 @@ final class QuiesceSession implements AutoCloseable {
         var numbered = job.numbers().all(); // of all that will be in the image: some may end a moment after the stop
         CaptureRequest request = new CaptureRequest(RankRoots.of(job.facts().launch(), job.ranks().ranks(), owned),
                 streams, ExternalConnections.of(job.settings()) == ExternalConnections.CLOSE,
-                JobFiles.request(job, hot), leases, calls, job.tracking(), job.shepherd().program());
+                files, leases, calls, job.tracking(), job.shepherd().program());
         job.tracking().begin();
-        Capture capture = standing ? Capture.standing(request) : Capture.take(request);
+        Capture capture = Capture.standing(request, growing);
         try {
+            if (!standing) {
+                capture.resume();
+            }
             for (int pid : capture.shepherdsPids()) {
                 job.shepherd().expect(pid);
             }

@@ -1,6 +1,7 @@
 package org.udckpt.lifecycle.checkpoint;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.udckpt.agent.RankTable;
@@ -19,20 +20,16 @@ final class RankRoots {
 
     static List<CaptureRequest.Root> of(LaunchMode launch, List<RankTable.Rank> ranks,
             Map<LibraryConnection, Message.Quiesced> owned) {
+        Map<Integer, CaptureRequest.Library> libraries = new LinkedHashMap<>();
+        owned.forEach((connection, quiesced) -> libraries.put(connection.pid(), library(connection, quiesced)));
         List<CaptureRequest.Root> roots = new ArrayList<>();
         for (RankTable.Rank rank : ranks) {
             int inside = namespacePid(rank);
-            CaptureRequest.Library own =
-                    new CaptureRequest.Library(inside, new int[0], new long[0], CaptureRequest.NONE);
-            List<CaptureRequest.Library> descendants = new ArrayList<>();
-            for (Map.Entry<LibraryConnection, Message.Quiesced> entry : owned.entrySet()) {
-                CaptureRequest.Library library = library(entry.getKey(), entry.getValue());
-                if (library.namespacePid() == inside) {
-                    own = library;
-                } else {
-                    descendants.add(library); // or another rank's: no two processes of the job have one pid
-                }
-            }
+            CaptureRequest.Library own = libraries.getOrDefault(inside,
+                    new CaptureRequest.Library(inside, new int[0], new long[0], CaptureRequest.NONE));
+            // or another rank's: no two processes of the job have one pid
+            List<CaptureRequest.Library> descendants =
+                    libraries.values().stream().filter(library -> library.namespacePid() != inside).toList();
             roots.add(new CaptureRequest.Root(rank.rank(), rank.hostPid(), own.ownedDescriptors(), own.ownedRanges(),
                     own.controlDescriptor(),
                     CaptureRequest.NONE, descendants, launch != LaunchMode.RANKS));

@@ -17,6 +17,7 @@ import org.udckpt.process.files.FilesRefused;
 import org.udckpt.process.identity.KnownFiles;
 import org.udckpt.process.identity.Libraries;
 import org.udckpt.process.kinds.base.IpcGroup;
+import org.udckpt.process.files.Prefixes;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Clocks;
@@ -111,13 +112,20 @@ public final class Capture implements AutoCloseable {
         return capture;
     }
 
+    /** As {@link #standing(CaptureRequest, Prefixes)}, where nobody has looked at growing files. */
+    public static Capture standing(CaptureRequest request) {
+        return standing(request, GrowingFiles.read(request));
+    }
+
     /**
      * As {@link #take}, but the ranks stand still until {@link #resume}, or until it is closed: where the job has
      * others elsewhere, none may do anything that another's copies show before all copies are made.
+     *
+     * @param growing what {@link GrowingFiles} has found of the same files, when nobody waited yet
      */
-    public static Capture standing(CaptureRequest request) {
+    public static Capture standing(CaptureRequest request, Prefixes growing) {
         List<RankCapture> ranks = new ArrayList<>();
-        StoppedJob stop = new StoppedJob(request, GrowingFiles.read(request));
+        StoppedJob stop = new StoppedJob(request, growing);
         CapturedFiles files = new CapturedFiles(stop.files, request.files().libraries(), ranks);
         try {
             for (CaptureRequest.Root root : request.roots()) {

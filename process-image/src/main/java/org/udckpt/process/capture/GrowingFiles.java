@@ -1,10 +1,12 @@
 package org.udckpt.process.capture;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.files.FileLeases;
 import org.udckpt.process.files.FileObservers;
 import org.udckpt.process.files.FileRequest;
 import org.udckpt.process.files.FilesRefused;
@@ -15,17 +17,28 @@ import org.udckpt.process.files.QuietFiles;
  * Looks, before a job is stopped, for large files that it is about to make larger: what they hold is summed up while it
  * still runs.
  */
-final class GrowingFiles {
+public final class GrowingFiles {
     private static final int ACCESS = 3;
 
     private GrowingFiles() {}
 
     static Prefixes read(CaptureRequest request) {
-        FileRequest files = request.files();
+        return read(request.roots().stream().map(CaptureRequest.Root::pid).toList(), request.files(),
+                request.leases());
+    }
+
+    /**
+     * Takes as long as it takes to read such files.
+     *
+     * @param roots the first processes of the trees that are to be captured, as this process numbers them
+     * @param files that are captured with them
+     * @param leases that there are
+     */
+    public static Prefixes read(Collection<Integer> roots, FileRequest files, FileLeases leases) {
         Prefixes prefixes = new Prefixes(files);
-        FileObservers observers = new FileObservers(request.leases());
+        FileObservers observers = new FileObservers(leases);
         List<String> written = new ArrayList<>();
-        request.roots().forEach(root -> process(root.pid(), observers, written));
+        roots.forEach(root -> process(root, observers, written));
         QuietFiles quiet = new QuietFiles(observers);
         for (String file : written) {
             try {
