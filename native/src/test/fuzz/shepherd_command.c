@@ -46,6 +46,9 @@ void last_pid_set(long pid)
 void stub_make(pid_t pid)
 {
 }
+void child_adopt(pid_t pid, pid_t host_pid)
+{
+}
 void parent_become(pid_t pid)
 {
 }

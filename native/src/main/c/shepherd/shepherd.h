@@ -33,6 +33,7 @@ bool agent_is_behind(void); /* it reads no lines at the moment, and gets no more
 
 /* shepherd_children.c */
 void child_add(pid_t pid, pid_t host_pid, bool stub);
+void child_adopt(pid_t pid, pid_t host_pid);
 void child_expect(pid_t pid);
 void children_go(void);
 void children_reap(void);

@@ -141,7 +141,7 @@ static void command(const char *text) {
     int numbers;
   } table[] = {{"spawn ", 1},    {"stub ", 1}, {"pmi ", 1},    {"taken ", 1}, {"signal ", 1},
                {"expect ", 1},   {"go", 0},    {"quit", 0},    {"lazy", 0},   {"clock ", 1},
-               {"standing ", 1}, {"bound", 0}, {"parent ", 1}, {"last ", 1}};
+               {"standing ", 1}, {"bound", 0}, {"parent ", 1}, {"last ", 1},  {"adopt ", 1}};
   long value = 0, other = 0;
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     size_t length = strlen(table[i].name);
@@ -190,6 +190,10 @@ static void command(const char *text) {
         return;
       case 13:
         last_pid_set(value);
+        return;
+      case 14:
+        if (!number(&rest, &other)) break;
+        child_adopt(value, other);
         return;
     }
   }

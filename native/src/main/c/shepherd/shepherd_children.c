@@ -34,6 +34,18 @@ void child_add(pid_t pid, pid_t host_pid, bool stub) {
   roots[root_count++] = (struct root){pid, host_pid, stub};
 }
 
+/* A stub that another one has made for this process (clone(2), CLONE_PARENT). */
+void child_adopt(pid_t pid, pid_t host_pid) {
+  siginfo_t info;
+  if (root_count == SHEPHERD_MAX_ROOTS) agent_say("error adopt %d: more than %d processes", pid, SHEPHERD_MAX_ROOTS);
+  else if (waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0)
+    agent_say("error adopt %d: %s", pid, strerror(errno));
+  else {
+    child_add(pid, host_pid, true);
+    agent_say("adopt %d %d", pid, host_pid);
+  }
+}
+
 void child_expect(pid_t pid) {
   if (expected_count == SHEPHERD_MAX_EXPECTED) {
     agent_say("error more than %d snapshots at a time", SHEPHERD_MAX_EXPECTED);

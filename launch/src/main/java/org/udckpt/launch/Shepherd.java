@@ -167,6 +167,11 @@ public final class Shepherd implements AutoCloseable {
         return number(ask("stub " + pid, "process " + pid), "stub " + pid + " ");
     }
 
+    /** With restore: a child of its that another stub has made, by both its pids; a stub as well from here on. */
+    public synchronized void adopt(int pid, int hostPid) {
+        number(ask("adopt " + pid + " " + hostPid, "process " + pid), "adopt " + pid + " ");
+    }
+
     /** With restore: a new PMI connection for a rank; returns the number of its descriptor in the shepherd. */
     public synchronized int pmi(int rank, Path pmiSocket) {
         return number(ask("pmi " + rank + " " + pmiSocket, "rank " + rank), "pmi " + rank + " ");

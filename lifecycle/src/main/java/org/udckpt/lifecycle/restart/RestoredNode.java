@@ -41,6 +41,11 @@ record RestoredNode(Job job, ImageProcesses processes, RestartPhases phases, Ins
     }
 
     @Override
+    public void adopt(int pid, int hostPid) {
+        job.shepherd().adopt(pid, hostPid);
+    }
+
+    @Override
     public int pmi(int rank, byte[] queued) {
         job.pmi().prime(rank, queued);
         int descriptor = job.shepherd().pmi(rank, job.runtime().pmiSocket());

@@ -52,8 +52,8 @@ final class ProcessTree {
     private final InheritedMemory inherited;
     /** Where the launcher's standard streams are in all processes. */
     private long[] streams;
-    private long free;
     private int shepherd = PID_ONE;
+    private Tracee first;
     private final List<Integer> stubs = new ArrayList<>();
     private final Map<Integer, ProcessState> states;
     private final PidNumbers pids;
@@ -137,8 +137,14 @@ final class ProcessTree {
                 .forEach(process -> taken.addAll(List.of(process.pid(), process.processGroup(), process.session())));
         image.zombies().forEach(zombie -> taken.addAll(List.of(zombie.pid(), zombie.processGroup(), zombie.session())));
         nameParent();
+        int roots = (int) steps.stream().takeWhile(TreeStep.Root.class::isInstance).count();
+        steps.subList(0, roots).forEach(this::go);
+        if (target.changes() != null) {
+            PrivateFiles.mount(image, target.changes(), first);
+        }
+        terminals.make(first);
         try (beginning) {
-            steps.forEach(this::go);
+            steps.subList(roots, steps.size()).forEach(this::go);
         }
         image.processes().stream().filter(process -> process.session() == process.pid())
                 .forEach(leader -> terminals.foreground(made.get(leader.pid())));
@@ -238,7 +244,7 @@ final class ProcessTree {
 
     private void go(TreeStep step) {
         switch (step) {
-            case TreeStep.Root root -> made.put(root.pid(), seize(root.pid()));
+            case TreeStep.Root root -> made.put(root.pid(), first == null ? seize(root.pid()) : copy(root.pid()));
             case TreeStep.Fork fork -> {
                 Tracee maker = made.get(fork.maker());
                 inherited.stage(maker, fork.pid());
@@ -305,21 +311,23 @@ final class ProcessTree {
         }
     }
 
+    /** The first one; all others are copies of it, with its scratch, numbers and streams. */
     private Tracee seize(int pid) {
         int hostPid = target.stub(pid);
         stubs.add(hostPid);
         StubLayout layout = StubLayout.of(hostPid);
-        boolean first = free == 0;
-        free = first ? FreeRange.find(image, layout) : free;
-        Tracee tracee = Tracee.seize(owners.of(pid), numbers, hostPid, layout.systemCallInstruction(hostPid), free);
+        Tracee tracee = Tracee.seize(owners.of(pid), numbers, hostPid, layout.systemCallInstruction(hostPid),
+                FreeRange.find(image, layout));
         streams = handles.prepare(tracee);
-        if (first) {
-            if (target.changes() != null) {
-                PrivateFiles.mount(image, target.changes(), tracee);
-            }
-            terminals.make(tracee);
-        }
+        first = tracee;
         return tracee;
+    }
+
+    private Tracee copy(int pid) {
+        Tracee copy = first.sibling(owners.of(pid));
+        stubs.add(copy.hostPid());
+        target.adopt(pid, copy.hostPid());
+        return copy;
     }
 
     /** The pid of a process of the plan; a helper gets one that no object of the job has. */

@@ -34,6 +34,9 @@ public interface RestoreTarget {
     /** The shepherd's {@code stub}: a paused child of its with this pid; its pid as this process sees it. */
     int stub(int pid);
 
+    /** The shepherd's {@code adopt}: a stub has made this one as the shepherd's child. */
+    void adopt(int pid, int hostPid);
+
     /**
      * The shepherd's {@code pmi}: a new PMI connection of this rank; its descriptor number in the shepherd. The agent
      * first sends {@code queued} on it: answers that the rank had not read at the checkpoint.

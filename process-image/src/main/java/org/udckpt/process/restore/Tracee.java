@@ -1,5 +1,6 @@
 package org.udckpt.process.restore;
 
+import static org.udckpt.linux.LinuxConstants.CLONE_PARENT;
 import static org.udckpt.linux.LinuxConstants.CLONE_VM;
 import static org.udckpt.linux.LinuxConstants.PR_SET_NAME;
 import static org.udckpt.linux.LinuxConstants.SIGCHLD;
@@ -122,6 +123,11 @@ final class Tracee implements Maker, AutoCloseable {
      */
     Tracee fork(Owner child, long flags) {
         return fork(child, flags, SIGCHLD, space);
+    }
+
+    /** As {@link #fork}: one that has the same parent. */
+    Tracee sibling(Owner other) {
+        return fork(other, CLONE_PARENT, 0, space);
     }
 
     /** As {@link #fork}, of the first process of a pid namespace. @param exitSignal 0 for CLONE_PARENT */

@@ -82,7 +82,8 @@ final class TraceeClone {
     /** The new task's id for the tracer, stopped and with all signals blocked. */
     private int newTask(String what, long made, int id, PidSpace its) {
         if (made != tracee.own(id)) {
-            throw tracee.failed(what + ": " + (made < 0 ? LinuxError.name((int) -made) : "the kernel gave id " + made));
+            throw tracee.failed(what + ": " + (made < 0 ? LinuxError.name((int) -made) : "the kernel gave id " + made)
+                    + (made == -LinuxError.EINVAL ? "; raise kernel.pid_max, if it is smaller here" : ""));
         }
         int host = tracee.newTask();
         Tracee.awaitInterrupt(host);

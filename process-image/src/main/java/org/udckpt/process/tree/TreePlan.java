@@ -82,10 +82,13 @@ public final class TreePlan {
     }
 
     private void make() throws TreeRefused {
-        for (TreeMember root : children.getOrDefault(0, List.of())) {
+        List<TreeMember> roots = children.getOrDefault(0, List.of());
+        for (TreeMember root : roots) { // before one of them is more than a stub
             first = first == 0 ? root.pid() : first;
             steps.add(new Root(root.pid()));
             groups.put(root.pid(), OUTSIDE);
+        }
+        for (TreeMember root : roots) {
             grow(root, root.leadsSession() ? OUTSIDE : root.session());
         }
         for (TreeMember orphan : children.getOrDefault(ProcessState.ADOPTED, List.of())) {

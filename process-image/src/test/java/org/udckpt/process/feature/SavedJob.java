@@ -233,6 +233,11 @@ final class SavedJob implements AutoCloseable {
         }
 
         @Override
+        public void adopt(int pid, int hostPid) {
+            shepherd.ask("adopt " + pid + " " + hostPid);
+        }
+
+        @Override
         public int pmi(int rank, byte[] queued) {
             throw new IllegalStateException("a feature program has no process manager");
         }

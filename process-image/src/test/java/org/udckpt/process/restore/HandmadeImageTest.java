@@ -171,6 +171,11 @@ class HandmadeImageTest {
         }
 
         @Override
+        public void adopt(int pid, int hostPid) {
+            shepherd.adopt(pid, hostPid);
+        }
+
+        @Override
         public int pmi(int rank, byte[] queued) {
             return shepherd.pmi(rank, queued);
         }

@@ -141,6 +141,11 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
     }
 
     @Override
+    public void adopt(int pid, int hostPid) {
+        ask("adopt " + pid + " " + hostPid);
+    }
+
+    @Override
     public int pmi(int rank, byte[] queued) {
         throw new UnsupportedOperationException("no PMI in this test");
     }
