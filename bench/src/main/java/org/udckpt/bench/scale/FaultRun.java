@@ -87,7 +87,8 @@ public final class FaultRun {
     private static Budgets budgets(int depth) {
         long levels = depth * TIMING.heartbeat();
         long usual = Math.max(400 * MS, 100 * MS + levels);
-        return new Budgets(usual, usual, usual, usual, usual, Math.max(600 * MS, 250 * MS + levels), Math.max(500 * MS, usual),
+        return new Budgets(usual, usual, usual, usual, usual, Math.max(600 * MS, 250 * MS + levels),
+                Math.max(500 * MS, usual),
                 usual, usual);
     }
 

@@ -130,7 +130,8 @@ public final class CudaRestart {
             driver.restore(pid, pairs);
             driver.unlock(pid);
         } catch (CudaError e) {
-            throw new Failure(ExitCode.IO, name(process, image) + ": its CUDA state did not come back: " + e.getMessage() + e.advice(), e);
+            throw new Failure(ExitCode.IO,
+                    name(process, image) + ": its CUDA state did not come back: " + e.getMessage() + e.advice(), e);
         }
     }
 
