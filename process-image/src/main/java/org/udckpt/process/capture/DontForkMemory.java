@@ -3,6 +3,7 @@ package org.udckpt.process.capture;
 import java.util.Arrays;
 import java.util.List;
 import org.udckpt.linux.MappingFlags;
+import org.udckpt.linux.Proc;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.VmFlags;
 
@@ -15,11 +16,23 @@ final class DontForkMemory {
     private DontForkMemory() {}
 
     static void copy(TracedProcess process, ContentCopy into) {
-        List<Mapping> forked = Mapping.of(process.snapshot.pid());
+        List<Mapping> forked = forked(process);
         try (PageScan original = new PageScan(new Pagemap(process, process.task()));
                 PageScan fork = new PageScan(new Pagemap(process, process.snapshot.pid()))) {
             copy(process, forked, original, fork, into);
         }
+    }
+
+    /** Where the fork is as large as the process, nothing was left out: its mappings need not be read in the stop. */
+    private static List<Mapping> forked(TracedProcess process) {
+        return pages(process.task()).equals(pages(process.snapshot.pid())) ? process.mappings
+                : Mapping.of(process.snapshot.pid());
+    }
+
+    /** Of all its mappings: proc(5), statm. */
+    private static String pages(int pid) {
+        String memory = Proc.text("/proc/" + pid + "/statm");
+        return memory.substring(0, memory.indexOf(' '));
     }
 
     private static void copy(TracedProcess process, List<Mapping> forked, PageScan original, PageScan fork,
