@@ -60,7 +60,6 @@ final class QuiesceSession implements AutoCloseable {
             throw new Failure(ExitCode.BUSY,
                     "a rank of job " + job.facts().name() + " has ended: it is too late for a checkpoint");
         }
-        this.connections = List.copyOf(job.control().connections());
         tracers.look(job.facts().launch(), job.ranks().ranks());
         this.cuda = CudaProcesses.of(job,
                 AnsweringFiles.ask(job.ranks().ranks().stream().map(RankTable.Rank::hostPid).toList()));
@@ -69,6 +68,7 @@ final class QuiesceSession implements AutoCloseable {
         // the ranks run: they are not stopped for it, nor do they wait for each other
         this.growing = GrowingFiles.read(job.ranks().ranks().stream().map(RankTable.Rank::hostPid).toList(), files,
                 leases);
+        this.connections = List.copyOf(job.control().connections()); // not before: the reading may take seconds
         this.gates = new Gates(connections, job.settings().duration(Option.QUIESCE_TIMEOUT));
     }
 

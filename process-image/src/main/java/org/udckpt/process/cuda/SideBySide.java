@@ -12,14 +12,14 @@ import org.udckpt.linux.ThreadEnd;
 /** A step for many processes at once, each in a thread: what the driver waits for may be another process's kernel. */
 public final class SideBySide {
     /** A GPU's memory comes to the host, or back, in seconds. */
-    public static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private SideBySide() {}
 
     /**
      * Returns when all steps have ended, also where the caller is interrupted: nobody may go on while the driver works.
      *
-     * @param slow hears, once for each, of those whose step has not ended after {@link #PATIENCE}
+     * @param slow hears, once for each, of those whose step has not ended after half a minute
      * @throws RuntimeException or an Error: the first that a step has thrown, the others suppressed in it
      */
     public static <T> void each(Collection<T> all, Consumer<T> step, Consumer<T> slow) {

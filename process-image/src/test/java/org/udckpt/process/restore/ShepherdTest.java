@@ -377,6 +377,10 @@ class ShepherdTest {
                     "the capture compares them");
             shepherd.tell("stub 4321");
             assertEquals("error stub 4321: cannot create a process with this pid: File exists", shepherd.answer());
+            shepherd.tell("adopt 4322 " + host);
+            assertEquals("error adopt 4322: No child processes", shepherd.answer());
+            shepherd.tell("adopt 4322");
+            assertEquals("error unknown command: adopt 4322", shepherd.answer());
             int clock = shepherd.spawn(0, "",
                     List.of("sh", "-c", "read up rest < /proc/uptime; echo uptime=$up; [ $$ -lt 100 ]"));
             assertEquals("exited " + clock + " 0", shepherd.exit());
