@@ -74,6 +74,8 @@ install_pages() {
 # more slowly.
 archive_installed() {
     (
+        # shellcheck source=/dev/null
+        . "$root/scripts/training.sh"
         root=$1
         # shellcheck source=/dev/null
         . "$root/scripts/java.sh"
@@ -84,11 +86,7 @@ archive_installed() {
         remember_limits
         set_locale
         set_thread_signal
-        # shellcheck disable=SC2046 # flags are words
-        timeout -k 5 300 "$java_home/bin/java" \
-            $(java_flags run) -XX:AOTCacheOutput="$archive" -Dudckpt.root="$root" -Dudckpt.native="$native" \
-            -cp "$(class_path)" org.udckpt.cli.classarchive.Training "$work" >"$work/log" 2>&1 </dev/null &&
-            [ -f "$archive" ] ||
+        train_archives "$work" "$work/log" ||
             say "the classes could not be archived, so commands start more slowly: $(tail -1 "$work/log")"
         rm -rf "$work"
     )

@@ -2,6 +2,7 @@
 native=$root
 more_classes=
 archive=$root/classes.aot
+restart_archive=$root/restart.aot
 runtime=$root/runtime # of a package (package.sh)
 
 read_needed_flags() { IFS= read -r -d '' needed <"$root/jvm-flags" || true; } # at the end of the file
@@ -18,7 +19,9 @@ hold_jars() { [ -e "/proc/self/fd/$jars_descriptor" ] || eval "exec $jars_descri
 if [ -f "$root/classes.jsa" ]; then
     hold_jars 2>/dev/null || true
     set_archive_flags() {
-        archive_options=("-XX:SharedArchiveFile=$root/classes.jsa" -Xlog:cds=off -Xlog:aot=off
+        local file=$root/classes.jsa
+        [ "$1" != restart ] || [ ! -f "$root/restart.jsa" ] || file=$root/restart.jsa
+        archive_options=("-XX:SharedArchiveFile=$file" -Xlog:cds=off -Xlog:aot=off
             -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0)
     }
 fi

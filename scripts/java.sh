@@ -75,16 +75,15 @@ class_path() {
 # Loaded and linked classes from a file (archive.sh). The JVM checks that it fits these jars and this JDK, and does
 # without it otherwise.
 archive=$root/target/classes.aot
+restart_archive=$root/target/restart.aot # has less in it: a JVM takes 10 us for each class, needed or not
 # Mapped where it was made for: to move it, each pointer in it is written once more, before the first line of ours.
+# set_archive_flags VERB
 set_archive_flags() {
+    local file=$archive
+    [ "$1" != restart ] || [ ! -f "$restart_archive" ] || file=$restart_archive
     archive_options=()
-    [ ! -f "$archive" ] || archive_options=("-XX:AOTCache=$archive" -Xlog:aot=off -XX:+UnlockDiagnosticVMOptions
+    [ ! -f "$file" ] || archive_options=("-XX:AOTCache=$file" -Xlog:aot=off -XX:+UnlockDiagnosticVMOptions
         -XX:ArchiveRelocationMode=0)
-}
-
-archive_flags() {
-    set_archive_flags
-    printf '%s ' ${archive_options[@]+"${archive_options[@]}"}
 }
 
 # A JVM raises its soft limit of open files to the hard one; the ranks get the shell's (shepherd_inherit.c).
@@ -114,7 +113,7 @@ run_java() {
     set_locale
     set_thread_signal
     set_java_flags "$verb"
-    set_archive_flags
+    set_archive_flags "$verb"
     set_class_path
     exec "$java_home/bin/java" "${java_options[@]}" ${archive_options[@]+"${archive_options[@]}"} \
         -Dudckpt.command="${self-$root/udckpt}" -Dudckpt.root="$root" -Dudckpt.native="$native" \

@@ -69,7 +69,7 @@ unpacked_package() {
     # Another runtime: its archive of classes is no good, and is not used.
     touch "$home/lib/udckpt/runtime/lib/modules"
     package_job "$1" other-runtime
-    rm "$home/lib/udckpt/classes.jsa"
+    rm "$home/lib/udckpt/classes.jsa" "$home/lib/udckpt/restart.jsa"
     package_job "$1" without-classes
 }
 

@@ -7,8 +7,8 @@ runtime_modules=java.base,java.logging,java.management,java.naming,java.sql,java
 build_modules=java.instrument,java.net.http,jdk.compiler,jdk.management,jdk.zipfs
 # The level of compression, where time counts and size does not: in tests.
 quick=${PACKAGE_LEVEL-}
-# What the archive of classes is to hold; `./udckpt package --train` writes it.
-class_list=$root/share/package/classes.zst
+# What the archives of classes are to hold; `./udckpt package --train` writes them.
+class_list=$root/share/package/classes.zst restart_class_list=$root/share/package/restart-classes.zst
 
 # package [--output DIR] [--formats tar,deb,rpm] | package --train
 package() {
@@ -66,7 +66,7 @@ stage_package() {
     link_runtime "$home/runtime"
     find "$1" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} + # the archive knows its jars by their times
     archive_classes "$home"
-    touch -h -d "@$SOURCE_DATE_EPOCH" "$home/classes.jsa" "$home"
+    touch -h -d "@$SOURCE_DATE_EPOCH" "$home/classes.jsa" "$home/restart.jsa" "$home"
     find "$1" -type f -perm /111 -exec chmod 755 {} + -o -type f -exec chmod 644 {} + -o -type d -exec chmod 755 {} +
 }
 
@@ -131,7 +131,7 @@ name_providers() {
     grep -q '^security.provider.1=' "$settings" || die 70 "the linked runtime has no provider of cryptography"
 }
 
-# archive_classes HOME: as archive.sh does for the tree, but from a list: a run leaves another archive each time.
+# archive_classes HOME: as archive.sh does for the tree, but from lists: a run leaves another archive each time.
 archive_classes() {
     (
         root=$1
@@ -144,20 +144,26 @@ archive_classes() {
         # By names that lead to them on each machine: the archive has them in it, and is the same wherever it was made.
         hold_jars || exit
         jars=$(root=/proc/self/fd/$jars_descriptor && class_path)
-        # With what calls of methods and lambdas are linked to, as the tree's has it.
-        for file in classes.jsa again.jsa; do
-            # shellcheck disable=SC2046 # flags are words
-            zstd -dc "$class_list" | setarch -R "$java_home/bin/java" -Xshare:dump $(java_flags run) \
-                -XX:+AOTClassLinking \
-                -XX:SharedClassListFile=/dev/stdin -XX:SharedArchiveFile="$root/$file" -cp "$jars" || exit
-        done
-        "$java_home/bin/java" -cp "$(class_path)" org.udckpt.cli.classarchive.SteadyArchive "$root/classes.jsa" \
-            "$root/again.jsa" && rm "$root/again.jsa"
+        archive_list "$class_list" "$root/classes.jsa" && archive_list "$restart_class_list" "$root/restart.jsa"
     ) >"$root/target/package.log" 2>&1 ||
         die 70 "the classes could not be archived: see $root/target/package.log"
 }
 
-# What a run of all that users do has loaded, and behind that what it has resolved in pools of constants.
+# archive_list LIST FILE: with what calls of methods and lambdas are linked to, as the tree's has it
+archive_list() {
+    local file
+    for file in "$2" "$2.again"; do
+        # shellcheck disable=SC2046 # flags are words
+        zstd -dc "$1" | setarch -R "$java_home/bin/java" -Xshare:dump $(java_flags run) \
+            -XX:+AOTClassLinking \
+            -XX:SharedClassListFile=/dev/stdin -XX:SharedArchiveFile="$file" -cp "$jars" || return
+    done
+    "$java_home/bin/java" -cp "$(class_path)" org.udckpt.cli.classarchive.SteadyArchive "$2" "$2.again" &&
+        rm "$2.again"
+}
+
+# What a run of all that users do has loaded, and behind that what it has resolved in pools of constants; the same of
+# a restart.
 train_classes() {
     local work
     work=$(mktemp -d)
@@ -170,16 +176,25 @@ train_classes() {
         remember_limits
         set_locale
         set_thread_signal
-        # shellcheck disable=SC2046 # flags are words
-        timeout -k 5 300 "$java_home/bin/java" $(java_flags run) -XX:DumpLoadedClassList="$work/list" \
-            -Dudckpt.root="$root" -Dudckpt.native="$native" -cp "$(class_path)" \
-            org.udckpt.cli.classarchive.Training "$work" \
-            "$native/programs/restart_clock" </dev/null
+        classes_of "$class_list" Training "$work" "$native/programs/restart_clock" &&
+            classes_of "$restart_class_list" RestartTraining "$work"
     ) >"$root/target/package.log" 2>&1 || die 70 "the training run failed: see $root/target/package.log"
-    mkdir -p "${class_list%/*}"
+    for list in "$class_list" "$restart_class_list"; do
+        say "$list has $(zstd -dc "$list" | grep -vc '^@') classes"
+    done
+}
+
+# classes_of LIST TRAINING ARGUMENT...
+classes_of() {
+    local list=$1 training=$2
+    shift 2
+    # shellcheck disable=SC2046 # flags are words
+    timeout -k 5 300 "$java_home/bin/java" $(java_flags run) -XX:DumpLoadedClassList="$work/list" \
+        -Dudckpt.root="$root" -Dudckpt.native="$native" -cp "$(class_path)" \
+        "org.udckpt.cli.classarchive.$training" "$@" </dev/null || return
+    mkdir -p "${list%/*}"
     sed -e '/^#/d' -e 's/ id: .*//' "$work/list" | LC_ALL=C sort -u >"$work/sorted"
-    { grep -v '^@' "$work/sorted" && grep '^@' "$work/sorted"; } | zstd -19 -q -f -o "$class_list"
-    say "$class_list has $(zstd -dc "$class_list" | grep -vc '^@') classes"
+    { grep -v '^@' "$work/sorted" && grep '^@' "$work/sorted"; } | zstd -19 -q -f -o "$list"
 }
 
 # oldest_libc STAGE: the C library that is needed; ours need 2.28 (native/cmake/oldest-libc.cmake), the JDK's what its

@@ -1,7 +1,6 @@
 package org.udckpt.address;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -86,8 +85,10 @@ public final class AddressMap implements AddressAuthority {
 
     /** All endpoints, by rank and virtual address. */
     public synchronized List<Endpoint> endpoints() {
-        return virtual.values().stream()
-                .sorted(Comparator.comparingInt(Endpoint::rank).thenComparingLong(e -> e.virtual().key())).toList();
+        return virtual.values().stream().sorted((one, other) -> {
+            int ranks = Integer.compare(one.rank(), other.rank());
+            return ranks != 0 ? ranks : Long.compare(one.virtual().key(), other.virtual().key());
+        }).toList();
     }
 
     /** All endpoints, in no order; {@code each} must not change the map. */

@@ -11,6 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
+import org.udckpt.linux.Syscall;
 
 /** Maps a file of the runtime directory that the ranks map too. */
 final class SharedFile {
@@ -38,7 +39,9 @@ final class SharedFile {
                 PosixFilePermissions.asFileAttribute(OWNER_ONLY))) {
             try {
                 Files.setPosixFilePermissions(path, OWNER_ONLY); // whatever the umask: ranks open it, too
-                reserve(file, path, 0, reserved);
+                if (!allocate(path, reserved)) {
+                    reserve(file, path, 0, reserved);
+                }
                 return file.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
             } catch (IOException e) {
                 Files.deleteIfExists(path);
@@ -56,6 +59,20 @@ final class SharedFile {
     static void reserve(Path path, long offset, long bytes) throws IOException {
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.WRITE)) {
             reserve(file, path, offset, bytes);
+        }
+    }
+
+    /**
+     * As {@link #reserve} of a new file, by the kernel alone, which fills a page when it is used (fallocate(2)).
+     *
+     * @return false: the directory's file system cannot, or has no room; writing says what it is
+     */
+    private static boolean allocate(Path path, long bytes) {
+        int file = org.udckpt.linux.Files.open(path.toString(), Syscall.O_RDWR);
+        try {
+            return bytes == 0 || Syscall.call(Syscall.FALLOCATE, file, 0, 0, bytes) == 0;
+        } finally {
+            org.udckpt.linux.Files.close(file);
         }
     }
 

@@ -69,6 +69,11 @@ public final class ImageTables {
 
     private ImageTables() {}
 
+    /** Makes what this class consists of: the forms of a hundred kinds of rows. */
+    public static void load() {
+        // the JVM has done so when this is called
+    }
+
     /** Which processes are ranks. */
     public static void writeRanks(NodeWriter node, List<RankRow> ranks) throws IOException {
         if (!ranks.isEmpty()) {
@@ -235,6 +240,11 @@ public final class ImageTables {
 
     /** One source for each process and each shared memory of {@code image} that has contents. */
     public static List<MemorySource> readMemory(NodeReader node, JobImage image) throws IOException {
+        return checked(node, image, openMemory(node));
+    }
+
+    /** As {@link #readMemory}, but {@link #checked} is to be called with it: both can be read at once. */
+    public static List<MemorySource> openMemory(NodeReader node) throws IOException {
         List<MemoryRow> rows = node.table(MEMORY, MemoryRow.class);
         List<Integer> stored = node.processes();
         for (int i = 0; i < rows.size(); i++) {
@@ -243,7 +253,12 @@ public final class ImageTables {
                         + rows.get(i).number() + " is not a memory object of the image");
             }
         }
-        List<MemorySource> sources = StoredMemory.open(node, rows);
+        return StoredMemory.open(node, rows);
+    }
+
+    /** @return {@code sources}, which are what the image says */
+    public static List<MemorySource> checked(NodeReader node, JobImage image, List<MemorySource> sources)
+            throws ImageError {
         try {
             ImageCheck.check(image, sources);
         } catch (BrokenTable broken) {

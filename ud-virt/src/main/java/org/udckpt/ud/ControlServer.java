@@ -8,7 +8,6 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -85,9 +84,8 @@ public final class ControlServer implements AutoCloseable {
 
     /** The control connections of now, in rank order. */
     public List<LibraryConnection> connections() {
-        return connections.stream()
-                .sorted(Comparator.comparingInt(LibraryConnection::rank).thenComparingInt(LibraryConnection::pid))
-                .toList();
+        return connections.stream().sorted((one, other) -> one.rank() != other.rank()
+                ? Integer.compare(one.rank(), other.rank()) : Integer.compare(one.pid(), other.pid())).toList();
     }
 
     /**

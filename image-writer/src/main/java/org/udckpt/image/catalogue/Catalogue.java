@@ -4,7 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -90,7 +89,7 @@ public final class Catalogue {
                 entries.add(entry(id.getAsLong(), path, manifests, io));
             }
         }
-        entries.sort(Comparator.comparingLong(Entry::id));
+        entries.sort((one, other) -> Long.compare(one.id(), other.id()));
         return entries;
     }
 

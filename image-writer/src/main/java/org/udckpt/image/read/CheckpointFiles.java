@@ -3,7 +3,6 @@ package org.udckpt.image.read;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -175,7 +174,7 @@ final class CheckpointFiles {
                 stripes.add(entry);
             }
         }
-        stripes.sort(Comparator.comparing(Manifest.FileEntry::name));
+        stripes.sort((one, other) -> one.name().compareTo(other.name()));
         for (int i = 0; i < stripes.size(); i++) {
             if (!stripes.get(i).name().equals(ImageNames.stripe(node, i))) {
                 throw new ImageError.Corrupt(directory.resolve(ImageNames.MANIFEST), -1,

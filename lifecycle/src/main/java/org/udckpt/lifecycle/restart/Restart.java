@@ -79,11 +79,21 @@ public final class Restart {
         this.installation = installation;
         this.reader = node.checkpoint();
         this.node = node;
+        // both take as long
+        CompletableFuture<List<MemorySource>> memory = beside(() -> ImageTables.openMemory(node));
         this.contents = beside(() -> {
-            JobImage image = ImageTables.readImage(node), here = relocation.of(image);
+            JobImage image;
+            try {
+                image = ImageTables.readImage(node);
+            } catch (Throwable first) {
+                memory.handle((_, _) -> null).join(); // nobody reads when this is known
+                throw first;
+            }
+            List<MemorySource> sources = ImageTables.checked(node, image, join(memory));
+            JobImage here = relocation.of(image);
             return new Contents(here,
                     ImageTables.readRanks(node, image, StateTables.readJob(reader).span(node)),
-                    ImageTables.readMemory(node, image),
+                    sources,
                     CudaRestart.plan(node, here, settings));
         });
     }

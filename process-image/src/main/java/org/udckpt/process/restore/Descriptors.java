@@ -1,6 +1,5 @@
 package org.udckpt.process.restore;
 
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -120,7 +119,8 @@ final class Descriptors {
         tracees.values().forEach(handles::fetchAll);
         kinds.place();
         List<Descriptor> sorted = SharedTables.of(image, AttributeKind.SHARED_DESCRIPTORS)
-                .once(image.descriptors()).stream().sorted(Comparator.comparingInt(Descriptor::fd)).toList();
+                .once(image.descriptors()).stream()
+                .sorted((one, other) -> Integer.compare(one.fd(), other.fd())).toList();
         Map<Tracee, Batch> batches = new LinkedHashMap<>();
         for (Descriptor descriptor : sorted) {
             Tracee tracee = tracee(descriptor.pid());

@@ -1,6 +1,5 @@
 package org.udckpt.process.restore;
 
-import java.util.Comparator;
 import java.util.List;
 import org.udckpt.process.files.PathPattern;
 import org.udckpt.process.kinds.ObjectKinds;
@@ -26,7 +25,8 @@ public record Relocation(List<Move> moves, String directory) {
     public record Move(String from, String to) {}
 
     public Relocation {
-        moves = moves.stream().sorted(Comparator.comparingInt((Move move) -> move.from().length()).reversed()).toList();
+        moves = moves.stream()
+                .sorted((one, other) -> Integer.compare(other.from().length(), one.from().length())).toList(); // longest first
     }
 
     /** The same image, with all paths where they are now. */

@@ -204,7 +204,7 @@ record RuntimePlaces(String given, String session, String logins, String memory)
             return isOwn(Path.of(given)) ? List.of(Path.of(given)) : List.of();
         }
         Set<Path> places = new LinkedHashSet<>();
-        for (String login : List.of(session, logins + "/" + Integer.toUnsignedString(User.id()))) {
+        for (String login : List.of(session, String.join("/", logins, Integer.toUnsignedString(User.id())))) {
             Path place = Path.of(login, NAME);
             if (login.startsWith("/") && isOwn(place)) {
                 places.add(place);

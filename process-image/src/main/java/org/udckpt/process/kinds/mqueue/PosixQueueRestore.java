@@ -7,7 +7,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,7 +45,7 @@ final class PosixQueueRestore implements KindRestore<OpenPosixQueue> {
     @Override
     public void makeTogether() {
         List<PosixQueue> queues = new ArrayList<>(scope.objects(PosixQueue.class));
-        queues.sort(Comparator.comparing(queue -> !queue.unlinked()));
+        queues.sort((one, other) -> Boolean.compare(other.unlinked(), one.unlinked()));
         queues.forEach(this::make);
     }
 

@@ -1,6 +1,5 @@
 package org.udckpt.process.kinds.tcp;
 
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +48,7 @@ final class TcpRestore implements MadeHere {
         this.calling = ids(image, AttributeKind.CALLING);
         image.tcpSockets()
                 .stream()
-                .sorted(Comparator.comparingLong(TcpSocket::id))
+                .sorted((one, other) -> Long.compare(one.id(), other.id()))
                 .forEach(socket -> this.sockets.put(socket.id(), socket));
     }
 
