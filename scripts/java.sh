@@ -86,6 +86,12 @@ set_archive_flags() {
         -XX:ArchiveRelocationMode=0)
 }
 
+# archive_flags VERB
+archive_flags() {
+    set_archive_flags "$1"
+    printf '%s ' ${archive_options[@]+"${archive_options[@]}"}
+}
+
 # A JVM raises its soft limit of open files to the hard one; the ranks get the shell's (shepherd_inherit.c).
 remember_limits() {
     [ -n "${UDCKPT_SHELL_OPEN_FILES-}" ] || UDCKPT_SHELL_OPEN_FILES=$(ulimit -Sn) # the demonstration runs us again

@@ -118,9 +118,8 @@ final class DynamicCalls {
         List<ConstantDesc> arguments = List.of(call.bootstrapArgs());
         String name = call.invocationName();
         return switch (linker.owner().packageName() + "." + linker.owner().displayName()) {
-            case SWITCHES -> linker.methodName().equals("typeSwitch") && arguments.stream()
-                    .allMatch(label -> label instanceof String || label instanceof ClassDesc type && !type.isPrimitive())
-                    ? code -> choose(code, arguments) : null;
+            case SWITCHES -> linker.methodName().equals("typeSwitch")
+                    && arguments.stream().allMatch(DynamicCalls::isPlain) ? code -> choose(code, arguments) : null;
             case RECORDS -> switch (name) {
                 case "hashCode" -> code -> hash(code, components(arguments));
                 case "equals" -> code -> compare(code, (ClassDesc) arguments.getFirst(), components(arguments));
@@ -128,6 +127,11 @@ final class DynamicCalls {
             };
             default -> null;
         };
+    }
+
+    /** Else a number, or a constant of an enum. */
+    private static boolean isPlain(ConstantDesc label) {
+        return label instanceof String || label instanceof ClassDesc type && !type.isPrimitive();
     }
 
     private static List<DirectMethodHandleDesc> components(List<ConstantDesc> arguments) {

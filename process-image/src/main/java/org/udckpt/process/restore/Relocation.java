@@ -25,8 +25,8 @@ public record Relocation(List<Move> moves, String directory) {
     public record Move(String from, String to) {}
 
     public Relocation {
-        moves = moves.stream()
-                .sorted((one, other) -> Integer.compare(other.from().length(), one.from().length())).toList(); // longest first
+        moves = moves.stream() // the longest first
+                .sorted((one, other) -> Integer.compare(other.from().length(), one.from().length())).toList();
     }
 
     /** The same image, with all paths where they are now. */

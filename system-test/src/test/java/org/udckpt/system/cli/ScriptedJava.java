@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class ScriptedJava {
     private static final String ASK = "root=$1; . \"$root/scripts/java.sh\"; set_locale; "
-            + "printf '%s\\n' $(java_flags \"$2\") $(archive_flags) -cp \"$(class_path)\"";
+            + "printf '%s\\n' $(java_flags \"$2\") $(archive_flags \"$2\") -cp \"$(class_path)\"";
     private static final Map<String, List<String>> FLAGS = new ConcurrentHashMap<>();
 
     private ScriptedJava() {}
