@@ -68,11 +68,14 @@ final class SharedFile {
      * @return false: the directory's file system cannot, or has no room; writing says what it is
      */
     private static boolean allocate(Path path, long bytes) {
-        int file = org.udckpt.linux.Files.open(path.toString(), Syscall.O_RDWR);
+        long file = org.udckpt.linux.Files.tryOpen(path.toString(), Syscall.O_RDWR);
+        if (file < 0) {
+            return false;
+        }
         try {
             return bytes == 0 || Syscall.call(Syscall.FALLOCATE, file, 0, 0, bytes) == 0;
         } finally {
-            org.udckpt.linux.Files.close(file);
+            org.udckpt.linux.Files.close((int) file);
         }
     }
 
