@@ -4,13 +4,16 @@ trainings=org.udckpt.cli.classarchive
 training_program=$native/programs/restart_clock
 [ -x "$training_program" ] || training_program= # no MPI is there
 
-# train_archives WORK LOG: all or the first of them; fails where there is none
+# train_archives WORK LOG: fails where there is none at all
 train_archives() {
     rm -f "$archive" "$restart_archive"
-    # Where no process may be traced (a container that builds), the commands alone.
-    { train "$archive" "$2" "$trainings.Training" "$1" ${training_program:+"$training_program"} &&
-        train "$restart_archive" "$2" "$trainings.RestartTraining" "$1"; } ||
-        [ -f "$archive" ] || train "$archive" "$2" org.udckpt.cli.Main status
+    if train "$archive" "$2" "$trainings.Training" "$1" ${training_program:+"$training_program"}; then
+        train "$restart_archive" "$2" "$trainings.RestartTraining" "$1" ||
+            say "the classes of a restart could not be archived, so restarts start more slowly:" \
+                "$(grep '^training:' "$2" | tail -1)"
+    else # where no process may be traced (a container that builds), the commands alone
+        train "$archive" "$2" org.udckpt.cli.Main status
+    fi
 }
 
 # train ARCHIVE LOG CLASS ARGUMENT...: leaves the archive of what the class has done

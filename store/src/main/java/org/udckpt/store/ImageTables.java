@@ -69,9 +69,9 @@ public final class ImageTables {
 
     private ImageTables() {}
 
-    /** Makes what this class consists of: the forms of a hundred kinds of rows. */
+    /** Initializes this class, which derives the schemas of a hundred record classes by reflection. */
     public static void load() {
-        // the JVM has done so when this is called
+        // the JVM has initialized the class when this is called
     }
 
     /** Which processes are ranks. */
@@ -240,10 +240,12 @@ public final class ImageTables {
 
     /** One source for each process and each shared memory of {@code image} that has contents. */
     public static List<MemorySource> readMemory(NodeReader node, JobImage image) throws IOException {
-        return checked(node, image, openMemory(node));
+        List<MemorySource> sources = openMemory(node);
+        check(node, image, sources);
+        return sources;
     }
 
-    /** As {@link #readMemory}, but {@link #checked} is to be called with it: both can be read at once. */
+    /** As {@link #readMemory}, without the image, which {@link #check} holds against it. */
     public static List<MemorySource> openMemory(NodeReader node) throws IOException {
         List<MemoryRow> rows = node.table(MEMORY, MemoryRow.class);
         List<Integer> stored = node.processes();
@@ -256,15 +258,13 @@ public final class ImageTables {
         return StoredMemory.open(node, rows);
     }
 
-    /** @return {@code sources}, which are what the image says */
-    public static List<MemorySource> checked(NodeReader node, JobImage image, List<MemorySource> sources)
-            throws ImageError {
+    /** @throws ImageError.Corrupt the memory is not what the image's other tables say */
+    public static void check(NodeReader node, JobImage image, List<MemorySource> sources) throws ImageError {
         try {
             ImageCheck.check(image, sources);
         } catch (BrokenTable broken) {
             throw corrupt(node, broken);
         }
-        return sources;
     }
 
     private static ImageError corrupt(NodeReader node, BrokenTable broken) {

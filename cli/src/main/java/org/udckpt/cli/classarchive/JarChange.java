@@ -5,7 +5,9 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.Enumeration;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
@@ -24,28 +26,33 @@ final class JarChange {
 
     /** False: all classes stay, and the file does. Else a new file takes its place at once. */
     static boolean apply(Path jar, OfClass change) throws IOException {
+        try (JarFile old = new JarFile(jar.toFile())) {
+            Map<String, byte[]> changed = new HashMap<>();
+            for (JarEntry entry : Collections.list(old.entries())) {
+                byte[] other = isClass(entry) ? change.of(bytes(old, entry)) : null;
+                if (other != null) {
+                    changed.put(entry.getName(), other);
+                }
+            }
+            if (!changed.isEmpty()) {
+                write(old, changed, jar);
+            }
+            return !changed.isEmpty();
+        }
+    }
+
+    private static void write(JarFile old, Map<String, byte[]> changed, Path jar) throws IOException {
         Path part = jar.resolveSibling(jar.getFileName() + ".part");
-        boolean changed = false;
-        try (JarFile old = new JarFile(jar.toFile());
-                OutputStream file = Files.newOutputStream(part);
-                JarOutputStream out = new JarOutputStream(file)) {
-            for (Enumeration<JarEntry> entries = old.entries(); entries.hasMoreElements();) {
-                JarEntry entry = entries.nextElement();
-                byte[] bytes = bytes(old, entry);
-                byte[] other = isClass(entry) ? change.of(bytes) : null;
-                changed |= other != null;
+        try (OutputStream file = Files.newOutputStream(part); JarOutputStream out = new JarOutputStream(file)) {
+            for (JarEntry entry : Collections.list(old.entries())) {
                 JarEntry copy = new JarEntry(entry.getName());
                 copy.setTimeLocal(entry.getTimeLocal());
                 out.putNextEntry(copy);
-                out.write(other == null ? bytes : other);
+                byte[] other = changed.get(entry.getName());
+                out.write(other == null ? bytes(old, entry) : other);
             }
         }
-        if (changed) {
-            Files.move(part, jar, StandardCopyOption.ATOMIC_MOVE);
-        } else {
-            Files.delete(part);
-        }
-        return changed;
+        Files.move(part, jar, StandardCopyOption.ATOMIC_MOVE);
     }
 
     private static boolean isClass(JarEntry entry) {

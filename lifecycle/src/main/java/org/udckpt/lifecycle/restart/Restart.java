@@ -7,9 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.udckpt.address.AddressMap;
@@ -28,7 +26,6 @@ import org.udckpt.process.kinds.replaced.AgentConnection;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
-import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.restore.Relocation;
 import org.udckpt.process.restore.Restored;
@@ -37,7 +34,6 @@ import org.udckpt.process.restore.lazy.Support;
 import org.udckpt.store.CheckpointHold;
 import org.udckpt.store.ImageLocation;
 import org.udckpt.store.ImageProcesses;
-import org.udckpt.store.ImageTables;
 import org.udckpt.store.JobState;
 import org.udckpt.store.Keys;
 import org.udckpt.store.NodeState;
@@ -58,15 +54,12 @@ public final class Restart {
     private static final long ENDING_NS = 1_000_000_000;
     private static final Duration FOR_EVER = Duration.ofDays(3650);
 
-    /** What the processes are made of. */
-    private record Contents(JobImage image, List<RankRow> ranks, List<MemorySource> memory, CudaRestart cuda) {}
-
     private final Settings settings;
     private final Installation installation;
     private final CheckpointReader reader;
     private final NodeReader node;
     private final CompletableFuture<String> refusal;
-    private final CompletableFuture<Contents> contents;
+    private final CompletableFuture<RestartContents> contents;
     private final RestartPhases phases;
     private final InspectionOptions inspection;
 
@@ -79,39 +72,7 @@ public final class Restart {
         this.installation = installation;
         this.reader = node.checkpoint();
         this.node = node;
-        // both take as long
-        CompletableFuture<List<MemorySource>> memory = beside(() -> ImageTables.openMemory(node));
-        this.contents = beside(() -> {
-            JobImage image;
-            try {
-                image = ImageTables.readImage(node);
-            } catch (Throwable first) {
-                memory.handle((_, _) -> null).join(); // nobody reads when this is known
-                throw first;
-            }
-            List<MemorySource> sources = ImageTables.checked(node, image, join(memory));
-            JobImage here = relocation.of(image);
-            return new Contents(here,
-                    ImageTables.readRanks(node, image, StateTables.readJob(reader).span(node)),
-                    sources,
-                    CudaRestart.plan(node, here, settings));
-        });
-    }
-
-    /**
-     * In a thread of its own: in these tenths of a second the time goes into loading code, and into waiting for the
-     * shepherd.
-     */
-    private static <T> CompletableFuture<T> beside(Callable<T> task) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().name("restart-beside").start(() -> {
-            try {
-                result.complete(task.call());
-            } catch (Throwable failure) {
-                result.completeExceptionally(failure);
-            }
-        });
-        return result;
+        this.contents = RestartContents.read(node, relocation, settings);
     }
 
     /**
@@ -134,7 +95,7 @@ public final class Restart {
             RestartPhases phases) {
         String what = "restart from " + location.entry().directory();
         // also links the system calls, for everything after
-        CompletableFuture<String> refusal = beside(Support::refusal);
+        CompletableFuture<String> refusal = BackgroundTask.begin(Support::refusal);
         try {
             CheckpointReader reader = location.open(Keys.user(settings));
             Restart restart =
@@ -183,7 +144,7 @@ public final class Restart {
             job = makeJob(facts, JobContext.alone(facts.name()), own);
             // also when all memory is in: it may fail before it has one of its own
             job.owns(CheckpointHold.on(location.entry().directory()));
-            Contents all = join(contents);
+            RestartContents all = BackgroundTask.join(contents);
             phases.reached("tables");
             ImageProcesses processes = processes(all);
             if (inspection.debugger() != null) {
@@ -243,7 +204,7 @@ public final class Restart {
         }
     }
 
-    private ImageProcesses processes(Contents all) {
+    private ImageProcesses processes(RestartContents all) {
         ImageProcesses processes =
                 new ImageProcesses(reader.directory().getFileName().toString(), all.image().processes(), all.ranks());
         Restorer.checkRights(all.image(), processes::name);
@@ -263,7 +224,7 @@ public final class Restart {
     public static UnitRestart unit(Settings settings, Installation installation, NodeReader node, JobFacts facts,
             JobContext around, Relocation here, Set<String> elsewhere,
             Consumer<Job> ready) throws IOException {
-        CompletableFuture<String> refusal = beside(Support::refusal);
+        CompletableFuture<String> refusal = BackgroundTask.begin(Support::refusal);
         Restart restart = new Restart(settings, installation, node, here, refusal, RestartPhases.sinceNow(),
                 InspectionOptions.NONE);
         Job job = null;
@@ -273,7 +234,7 @@ public final class Restart {
             job = restart.makeJob(facts.named(own.namedRuntime()), around, own);
             job.expectPeers(own.peers());
             ready.accept(job);
-            Contents all = join(restart.contents);
+            RestartContents all = BackgroundTask.join(restart.contents);
             restart.phases.reached("tables");
             RestartFiles files = RestartFiles.putBackOfUnit(job, all.image(), all.memory(),
                     node.checkpoint().directory(), elsewhere);
@@ -303,21 +264,7 @@ public final class Restart {
         return JobStorage.directory(settings, location.parent());
     }
 
-    /** What it ended with, which is unchecked or an IOException. */
-    private static <T> T join(CompletableFuture<T> future) throws IOException {
-        try {
-            return future.join();
-        } catch (CompletionException e) {
-            switch (e.getCause()) {
-                case IOException cause -> throw cause;
-                case RuntimeException cause -> throw cause;
-                case Error cause -> throw cause;
-                case null, default -> throw e;
-            }
-        }
-    }
-
-    private void putBackAndRestore(Job job, Contents all, ImageProcesses processes)
+    private void putBackAndRestore(Job job, RestartContents all, ImageProcesses processes)
             throws IOException, InterruptedException {
         if (inspection.trial() != null) {
             restore(job, all, processes, Map.of()); // the files stay as they are; it gets changes of its own
@@ -333,7 +280,7 @@ public final class Restart {
     }
 
     /** Processes that run already write to the files: none is left when these are put as they were. */
-    private void restoreOrEnd(Job job, Contents all, ImageProcesses processes,
+    private void restoreOrEnd(Job job, RestartContents all, ImageProcesses processes,
             Map<String, org.udckpt.linux.Files.Stat> putBack) throws IOException, InterruptedException {
         try {
             restore(job, all, processes, putBack);
@@ -343,7 +290,7 @@ public final class Restart {
         }
     }
 
-    private void restore(Job job, Contents all, ImageProcesses processes,
+    private void restore(Job job, RestartContents all, ImageProcesses processes,
             Map<String, org.udckpt.linux.Files.Stat> putBack) throws IOException, InterruptedException {
         VerbsReconnect reconnect = revive(job, all, processes, putBack);
         try {
@@ -365,7 +312,7 @@ public final class Restart {
      *
      * @param putBack what is at the paths of its files
      */
-    private VerbsReconnect revive(Job job, Contents all, ImageProcesses processes,
+    private VerbsReconnect revive(Job job, RestartContents all, ImageProcesses processes,
             Map<String, org.udckpt.linux.Files.Stat> putBack) throws IOException, InterruptedException {
         JobImage image = all.image();
         Set<Integer> libraries = withLibrary(image);

@@ -21,7 +21,7 @@ public final class RestartPreparation {
             Sha256.create(); // loads libcrypto
             ImageTables.load();
             try {
-                // a source of random numbers for names, and the system's addresses
+                // the JDK loads its random numbers and its network classes with the first
                 ServerSocketChannel.open(StandardProtocolFamily.UNIX).close();
                 DatagramChannel.open().close();
             } catch (IOException e) {
