@@ -19,6 +19,7 @@ import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.udckpt.image.Manifest;
 import org.udckpt.image.table.RecordTable;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.ProcessState;
@@ -33,6 +34,7 @@ import org.udckpt.store.RankRow;
 @Tag("slow")
 @Timeout(240)
 class RefusedImageTest {
+    private static final int NEXT = Manifest.VERSION + 1;
 
     @Test
     void restartTakesOnlyWhatItCanTrust() throws Exception {
@@ -51,8 +53,8 @@ class RefusedImageTest {
             rewrite(newest, text -> text.replace("\narchitecture", "\nlabel colour red\narchitecture"), false);
             refused(job, 65, newest, "manifest");
             Files.writeString(newest.resolve("manifest"), good);
-            rewrite(newest, text -> text.replaceFirst("udckpt-image 3\n", "udckpt-image 4\n"), true);
-            refused(job, 69, newest, "version 4", "use a newer udckpt");
+            rewrite(newest, text -> text.replaceFirst("udckpt-image \\d+\n", "udckpt-image " + NEXT + "\n"), true);
+            refused(job, 69, newest, "version " + NEXT, "use a newer udckpt");
             withoutACompleteOne(job, images, newest);
         }
     }
@@ -128,7 +130,7 @@ class RefusedImageTest {
     /** Neither one whose version is too new nor one that was never finished is taken. */
     private static void withoutACompleteOne(RunningJob job, Path images, Path tooNew) throws Exception {
         Files.delete(images.resolve("ckpt-0001/manifest"));
-        refused(job, 69, images, "version 4", "ckpt-0002");
+        refused(job, 69, images, "version " + NEXT, "ckpt-0002");
         Files.delete(tooNew.resolve("manifest"));
         refused(job, 66, images, "no complete checkpoint", "ckpt-0001, ckpt-0002");
         refused(job, 66, tooNew, "ckpt-0002", "not complete");
